@@ -1,0 +1,142 @@
+"""The model protocols: what an adapter must be, for each role.
+
+An adapter implements one method on a batch. Batching, retries, timing, budget and caching
+are written once, outside it. Pictures are RGB, upright, `uint8`, shape `(height, width, 3)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Image: TypeAlias = NDArray[np.uint8]
+    Vectors: TypeAlias = NDArray[np.float32]
+    Sound: TypeAlias = NDArray[np.float32]
+
+Status = Literal["ok", "empty", "refused", "failed"]
+ROLES = ("embedder", "text_embedder", "captioner", "ocr", "speech", "objects", "actions",
+         "chat", "vision")  # fmt: skip
+Role = Literal[
+    "embedder",
+    "text_embedder",
+    "captioner",
+    "ocr",
+    "speech",
+    "objects",
+    "actions",
+    "chat",
+    "vision",
+]
+
+
+@runtime_checkable
+class Model(Protocol):
+    """What every adapter has, checked before an expensive call."""
+
+    address: str  # how the user named it: `builtin:labels`, `open_clip:ViT-B-32/...`
+    identity: str  # what goes into ledger keys: name and weights digest, never a base URL
+    can: str  # one line: what it can do
+    cannot: str  # one line: what it cannot, and what to name instead
+
+
+@runtime_checkable
+class TextEmbedder(Model, Protocol):
+    """Text to unit vectors of shape `(n, dim)`."""
+
+    dim: int
+
+    def embed_texts(self, texts: Sequence[str]) -> Vectors: ...
+
+
+@runtime_checkable
+class Embedder(TextEmbedder, Protocol):
+    """Pictures and texts to unit vectors of one space; a row of NaN is a picture that failed."""
+
+    space: str
+    image_size: tuple[int, int]  # (width, height) it wants; callers resize with AREA, no crop
+    batch_size: int
+
+    def embed_images(self, images: Sequence[Image]) -> Vectors: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionRequest:
+    """Pictures in time order, their nominal times, and every word of the prompt."""
+
+    images: Sequence[Image]
+    times_s: Sequence[float]
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model said. `text` counts only where status is `ok`; `note` says why it is not."""
+
+    status: Status
+    text: str = ""
+    note: str = ""
+    tokens: int = 0
+
+
+@runtime_checkable
+class Captioner(Model, Protocol):
+    """Picture groups to prose, one reply a request, in order."""
+
+    batch_size: int
+    image_size: int  # longest side, in pixels, that pictures are decoded to
+
+    def caption(self, requests: Sequence[CaptionRequest]) -> list[Reply]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One thing a tool saw in a picture; box in 0..1 of the picture as shown."""
+
+    text: str
+    confidence: float
+    box: tuple[float, float, float, float]  # x0, y0, x1, y1
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look of a tool gave: `empty` means looked and found nothing."""
+
+    status: Status
+    found: tuple[Found, ...] = ()
+    note: str = ""
+
+
+@runtime_checkable
+class PictureTool(Model, Protocol):
+    """OCR and object detection: one look a picture, in order."""
+
+    batch_size: int
+    image_size: int  # longest side, in pixels, that pictures are decoded to
+
+    def look(self, images: Sequence[Image]) -> list[Look]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a chat; every picture is preceded by its time."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+    images: Sequence[Image] = field(default=())
+    times_s: Sequence[float] = field(default=())
+
+
+@runtime_checkable
+class ChatModel(Model, Protocol):
+    """A language or vision-language model; `schema` is a JSON schema of the reply, or None."""
+
+    max_images: int
+
+    def reply(
+        self, messages: Sequence[Sequence[Message]], schema: str | None = None
+    ) -> list[Reply]: ...
