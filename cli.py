@@ -1,7 +1,358 @@
-"""`reel`: the command line."""
+"""`reel`: the command line. The only place that prints or exits.
+
+Data go to stdout, progress and notes to stderr. Exit codes: 0 done, 1 something failed (each
+named), 2 misuse, 130 interrupted. Nothing heavy is imported before a command needs it.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-def main(argv: list[str] | None = None) -> int:
-    raise NotImplementedError
+from reeldb import __version__
+from reeldb.schema.errors import ReelError
+
+if TYPE_CHECKING:
+    from reeldb.database import Database
+    from reeldb.ingest.report import Event, Item
+    from reeldb.query.answer import Answer
+    from reeldb.query.result import Result
+
+DONE, FAILED, MISUSE, INTERRUPTED = 0, 1, 2, 130
+FORMATS = ("table", "json", "csv", "ndjson")  # render.FORMATS, without importing it for --help
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and gives its exit code."""
+    args = _parser().parse_args(argv)
+    try:
+        code: int = args.run(args)
+        sys.stdout.flush()
+        return code
+    except ReelError as error:
+        _fail(str(error))
+        return FAILED
+    except KeyboardInterrupt:
+        _fail(getattr(args, "interrupted", "stopped; what was done is kept"))
+        return INTERRUPTED
+    except BrokenPipeError:  # `reel sql ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+
+
+def _parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--archive", metavar="DIR", help="else $REEL_ARCHIVE, else ./reel-archive")
+    common.add_argument(
+        "--format", choices=FORMATS, help="default: table on a terminal, ndjson into a pipe"
+    )
+    parser = argparse.ArgumentParser(
+        prog="reel", description="A video index with a query language: index once, ask for years."
+    )
+    parser.add_argument("--version", action="version", version=f"reeldb {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    def command(name: str, run: Any, about: str, **more: Any) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, parents=[common], help=about, description=about, **more)
+        sub.set_defaults(run=run)
+        return sub
+
+    add = command("add", _add, "index files, folders and globs; what is there is left alone")
+    add.add_argument("paths", nargs="+", metavar="PATH")
+    add.add_argument("--fps", type=float, default=1.0, help="pictures a second (default 1)")
+    add.add_argument("--detector", default="content", help="content, adaptive, hash or histogram")
+    add.add_argument("--threshold", type=float, help="of the detector (content: 27)")
+    add.add_argument("--min-scene", type=float, default=0.5, help="seconds between two cuts (0.5)")
+    add.add_argument("--scan", default="full", help="full, or keyframes: a fast preview")
+    add.add_argument(
+        "--embedder", metavar="ADDRESS", help="fixed by the first add; none: no vectors"
+    )
+    add.add_argument("--workers", type=int, default=1, help="files at a time (default 1)")
+    add.add_argument("--replace", action="store_true", help="index again with these settings")
+    add.set_defaults(interrupted="stopped; finished videos are kept, run the same command to go on")
+
+    command("ls", _ls, "list the videos")
+
+    show = command("show", _show, "write a contact sheet of a video's scenes, as PNG")
+    show.add_argument("video", metavar="VIDEO")
+    show.add_argument("--out", metavar="FILE", help="default: the video's name with .png")
+
+    remove = command("rm", _rm, "take a video out of the archive (never touches the file)")
+    remove.add_argument("video", nargs="+", metavar="VIDEO")
+    remove.add_argument("--purge", action="store_true", help="forget its captions and readings too")
+
+    sql = command("sql", _sql, "run one statement")
+    sql.add_argument("statement", help="- reads it from stdin")
+    sql.add_argument("--param", action="append", default=[], metavar="NAME=VALUE|@FILE",
+                     help="bound as $NAME; @FILE reads a picture")  # fmt: skip
+    sql.add_argument("--strict", action="store_true", help="exit 1 when the result is partial")
+
+    explain = command("explain", _explain, "show the plan and its cost, without running it")
+    explain.add_argument("statement")
+    explain.add_argument("--param", action="append", default=[], metavar="NAME=VALUE|@FILE")
+
+    ask = command("ask", _ask, "answer a question, with evidence")
+    ask.add_argument("question")
+    ask.add_argument("--video", action="append", default=[], metavar="VIDEO")
+    ask.add_argument("--choice", action="append", default=[], metavar="TEXT")
+    ask.add_argument("--strategy", default="auto")
+    ask.add_argument("--budget", metavar="N", help="calls, or '50 captions, 90 seconds'")
+
+    models = command("models", _models, "show the models in use, or set one")
+    models.add_argument("what", nargs="*", metavar="set ROLE ADDRESS")
+
+    command("status", _status, "what the archive holds and what it costs on disk")
+    command("verify", _verify, "look for faults; exit 1 if any is found")
+    command("compact", _compact, "merge small files, remove leftovers and old versions")
+
+    export = command("export", _export, "write an ordinary DuckDB file")
+    export.add_argument("--duckdb", required=True, metavar="FILE")
+
+    command("demo", _demo, "index the clip that ships with reeldb and ask it four things")
+    return parser
+
+
+# Commands
+
+
+def _add(args: argparse.Namespace) -> int:
+    from reeldb.progress import Progress
+    from reeldb.schema.settings import Settings
+
+    settings = Settings(
+        fps=args.fps,
+        detector=args.detector,
+        threshold=args.threshold,
+        min_scene=args.min_scene,
+        scan=args.scan,
+    )
+    progress = Progress()
+
+    def show(event: Event) -> None:
+        if event.item is not None:
+            progress.note(_line(event.item))
+        else:
+            progress.update(event.what, event.done, event.total)
+
+    try:
+        report = _database(args).add(
+            args.paths,
+            settings,
+            embedder=args.embedder,
+            workers=args.workers,
+            replace=args.replace,
+            progress=show,
+        )
+    finally:
+        progress.clear()
+    if report.skipped:
+        _note(f"{report.skipped} other files skipped (not a video by their name)")
+    _note(report.summary())
+    if args.format:
+        fields = ("path", "outcome", "message", "video_id", "damaged", "seconds")
+        _print(args, fields, [[getattr(item, f) for f in fields] for item in report.items])
+    return FAILED if report.failed else DONE
+
+
+def _line(item: Item) -> str:
+    return f"{item.outcome:>8}  {item.path}" + (f"  {item.message}" if item.message else "")
+
+
+LS = """SELECT video, round(duration_s, 2) AS duration_s, scene_count AS scenes,
+  width || 'x' || height AS size, codec, damaged, missing, path, video_id
+  FROM videos ORDER BY video, video_id"""
+
+
+def _ls(args: argparse.Namespace) -> int:
+    return _result(args, _database(args).sql(LS))
+
+
+def _show(args: argparse.Namespace) -> int:
+    from reeldb.sheet import write_sheet
+
+    db = _database(args)
+    video_id = db.snapshot().find_video(args.video)
+    print(write_sheet(db, video_id, Path(args.out) if args.out else None))
+    return DONE
+
+
+def _rm(args: argparse.Namespace) -> int:
+    db, code = _database(args), DONE
+    for video in args.video:
+        try:
+            _note(f"removed {db.remove(video, purge=args.purge)}")
+        except ReelError as error:
+            _fail(str(error))
+            code = FAILED
+    return code
+
+
+def _sql(args: argparse.Namespace) -> int:
+    statement = sys.stdin.read() if args.statement == "-" else args.statement
+    result = _database(args).sql(statement, _parameters(args.param))
+    return _result(args, result)
+
+
+def _explain(args: argparse.Namespace) -> int:
+    print(_database(args).explain(args.statement, _parameters(args.param)))
+    return DONE
+
+
+def _ask(args: argparse.Namespace) -> int:
+    answer = _database(args).ask(
+        args.question,
+        video=args.video,
+        choices=args.choice,
+        strategy=args.strategy,
+        budget=args.budget,
+    )
+    if _format(args) == "table":
+        print(_answer(answer))
+    else:
+        print(
+            json.dumps(
+                answer.record(), ensure_ascii=False, indent=1 if args.format == "json" else None
+            )
+        )
+    return FAILED if answer.status == "failed" else DONE
+
+
+def _answer(answer: Answer) -> str:
+    from reeldb.render import escaped
+    from reeldb.schema.spans import clock
+
+    lines = [escaped(answer.answer)]
+    for e in answer.evidence:
+        text = f"  {escaped(e.text)}" if e.text else ""
+        lines.append(f"  {escaped(e.video)} @ {clock(e.start_s)}-{clock(e.end_s)}{text}")
+    made = f"captions {answer.captions_made} made, {answer.captions_reused} reused"
+    tail = (
+        f"{answer.status}; {answer.strategy} with {answer.reasoner}; {made}; {answer.seconds:.1f} s"
+    )
+    lines.append(f"({tail}; id {answer.id})")
+    return "\n".join([*lines, *(f"note: {escaped(n)}" for n in answer.notes)])
+
+
+def _models(args: argparse.Namespace) -> int:
+    db = _database(args)
+    match args.what:
+        case []:
+            from reeldb.models.registry import describe
+
+            rows = [[role, address or "none", *describe(role, address)]
+                    for role, address in db.archive.models.items()]  # fmt: skip
+            return _print(args, ("role", "address", "can", "cannot"), rows)
+        case ["set", role, address]:
+            db.archive.set_model(role, address)
+            _note(f"{role} is now {address}")
+            return DONE
+    _fail("models takes nothing, or: set ROLE ADDRESS")
+    return MISUSE
+
+
+def _status(args: argparse.Namespace) -> int:
+    rows = list(_database(args).status().items())
+    return _print(args, ("what", "value"), [[k, v] for k, v in rows])
+
+
+def _verify(args: argparse.Namespace) -> int:
+    faults = _database(args).verify()
+    _print(args, ("fault", "where", "cure"), [[f.what, f.where, f.cure] for f in faults])
+    _note(f"{len(faults)} faults" if faults else "no fault found")
+    return FAILED if faults else DONE
+
+
+def _compact(args: argparse.Namespace) -> int:
+    return _print(args, ("what", "value"), [[k, v] for k, v in _database(args).compact().items()])
+
+
+def _export(args: argparse.Namespace) -> int:
+    print(_database(args).export(args.duckdb))
+    return DONE
+
+
+def _demo(args: argparse.Namespace) -> int:
+    from reeldb.demo import demo
+
+    for part in demo(args.archive):
+        print(part, flush=True)
+    return DONE
+
+
+# What they share
+
+
+def _database(args: argparse.Namespace) -> Database:
+    from reeldb.database import open
+
+    return open(args.archive or os.environ.get("REEL_ARCHIVE") or "reel-archive")
+
+
+def _format(args: argparse.Namespace) -> str:
+    return args.format or ("table" if sys.stdout.isatty() else "ndjson")
+
+
+def _print(
+    args: argparse.Namespace, columns: Sequence[str], rows: Iterable[Sequence[object]]
+) -> int:
+    from reeldb.render import text
+
+    out = text(_format(args), columns, rows)
+    if out:
+        print(out)
+    return DONE
+
+
+def _result(args: argparse.Namespace, result: Result) -> int:
+    _print(args, result.columns, result.fetchall())
+    for note in result.notes:
+        _note(note)
+    if args.format == "json":
+        _note(json.dumps({"status": result.status, **result.stats}, default=str))
+    elif result.status != "complete":
+        _note(f"status: {result.status}")
+    return FAILED if getattr(args, "strict", False) and result.status != "complete" else DONE
+
+
+def _parameters(pairs: Sequence[str]) -> dict[str, object]:
+    """`name=value` as values: JSON numbers, true, false and null as such, else text."""
+    values: dict[str, object] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.isidentifier():
+            raise ReelError(f"--param {pair}: write NAME=VALUE, or NAME=@FILE for a picture")
+        values[name] = _picture(value[1:]) if value.startswith("@") else _scalar(value)
+    return values
+
+
+def _scalar(text: str) -> object:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return text if isinstance(value, list | dict) else value
+
+
+def _picture(path: str) -> object:
+    from reeldb.media.jpeg import read_picture
+
+    return read_picture(Path(path))
+
+
+def _note(line: str) -> None:
+    from reeldb.render import escaped
+
+    print(escaped(line), file=sys.stderr, flush=True)
+
+
+def _fail(line: str) -> None:
+    _note(f"reel: {line}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

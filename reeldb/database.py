@@ -1,0 +1,218 @@
+"""`Database`: one archive and everything one can do with it, in Python.
+
+It joins the rooms that never import each other (query and ingest), and imports each only
+when it is used, so that a cached answer does not wait for a decoder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reeldb.schema.errors import BudgetError
+from reeldb.schema.settings import Settings
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from reeldb.index.archive import Archive
+    from reeldb.index.snapshot import Snapshot
+    from reeldb.index.verify import Fault
+    from reeldb.ingest.report import Event, Report
+    from reeldb.models.registry import Models
+    from reeldb.query.answer import Answer
+    from reeldb.query.engine import Engine
+    from reeldb.query.result import Result
+
+Parameters = Sequence[object] | Mapping[str, object]
+
+
+def open(path: str | Path = "reel-archive") -> Database:
+    """The archive at `path`. It need not exist yet: the first `add` makes it."""
+    return Database(path)
+
+
+class Database:
+    """An archive of videos. Sync, and safe to open many times at once."""
+
+    def __init__(self, path: str | Path = "reel-archive") -> None:
+        self.path = Path(path)
+        self._archive: Archive | None = None
+        self._engine: Engine | None = None
+        self._models: Models | None = None
+
+    def __repr__(self) -> str:
+        return f"reeldb.open({str(self.path)!r})"
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives back memory and open files; the archive itself needs no closing."""
+        if self._engine is not None:
+            self._engine.close()
+        self._archive = self._engine = self._models = None
+
+    @property
+    def archive(self) -> Archive:
+        """The archive on disk. Raises ArchiveError where there is none."""
+        if self._archive is None:
+            from reeldb.index.archive import Archive
+
+            self._archive = Archive.open(self.path)
+        return self._archive
+
+    @property
+    def models(self) -> Models:
+        """The models that the archive names, loaded when first needed."""
+        if self._models is None:
+            from reeldb.models.registry import Models
+
+            self._models = Models(self.archive.models)
+        return self._models
+
+    @property
+    def engine(self) -> Engine:
+        """What runs statements; it keeps the `SET` values of this connection."""
+        if self._engine is None:
+            from reeldb.query.engine import Engine
+
+            self._engine = Engine(self.archive, self.models)
+        return self._engine
+
+    # Filling the archive
+
+    def add(
+        self,
+        paths: str | Path | Sequence[str | Path],
+        settings: Settings | None = None,
+        *,
+        embedder: str | None = None,
+        workers: int = 1,
+        replace: bool = False,
+        progress: Callable[[Event], None] | None = None,
+    ) -> Report:
+        """Indexes files, folders and globs; what is there already is left alone.
+
+        `embedder` is an address, or `none` to store no vectors; the first `add` fixes it.
+        One bad file never stops the others: the report names it.
+        """
+        from reeldb.index.archive import Archive
+        from reeldb.ingest.add import add
+
+        if self._archive is None:
+            self._archive = Archive.open(self.path, create=True)
+        several = [paths] if isinstance(paths, str | Path) else list(paths)
+        return add(
+            self.archive,
+            several,
+            settings or Settings(),
+            embedder=embedder,
+            workers=workers,
+            replace=replace,
+            progress=progress,
+        )
+
+    def remove(self, video: str, *, purge: bool = False) -> str:
+        """Takes a video (name or id) out and gives its id; captions stay, unless `purge`."""
+        from reeldb.index.commit import Writer
+
+        video_id = self.archive.snapshot().find_video(video)
+        Writer(self.archive).remove(video_id, purge=purge)
+        return video_id
+
+    # Asking it
+
+    def sql(self, statement: str, parameters: Parameters = ()) -> Result:
+        """Runs one statement of the query language; parameters are bound, never pasted."""
+        return self.engine.sql(statement, parameters)
+
+    def explain(self, statement: str, parameters: Parameters = ()) -> str:
+        """The statement's plan as a tree of text. Calls no model."""
+        rows = self.engine.sql(f"EXPLAIN {statement}", parameters).fetchall()
+        return "\n".join(str(row[0]) for row in rows)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        video: str | Sequence[str] | None = None,
+        choices: Sequence[str] = (),
+        strategy: str = "auto",
+        options: Mapping[str, object] | None = None,
+        budget: Mapping[str, float] | str | int | None = None,
+    ) -> Answer:
+        """Answers a question with evidence. `video` narrows it to names or ids."""
+        from reeldb.query.ask import Question, ask
+
+        names = [video] if isinstance(video, str) else list(video or [])
+        snapshot = self.snapshot()
+        return ask(
+            self.engine,
+            Question(
+                text=question,
+                choices=tuple(choices),
+                videos=tuple(snapshot.find_video(n) for n in names),
+                strategy=strategy,
+                options=dict(options or {}),
+                budget=budget_of(budget),
+            ),
+        )
+
+    # Looking after it
+
+    def snapshot(self) -> Snapshot:
+        """One consistent version of the archive."""
+        return self.archive.snapshot()
+
+    def status(self) -> dict[str, Any]:
+        """What the archive holds and what it costs on disk."""
+        from reeldb.index.status import status
+
+        return status(self.archive)
+
+    def verify(self) -> list[Fault]:
+        """Every fault found; an empty list is a sound archive."""
+        from reeldb.index.verify import verify
+
+        return verify(self.archive)
+
+    def compact(self) -> dict[str, Any]:
+        """Merges small files, removes leftovers of killed runs and old versions."""
+        from reeldb.index.compact import compact
+
+        return compact(self.archive)
+
+    def export(self, duckdb: str | Path) -> Path:
+        """Writes an ordinary DuckDB file with one schema a video."""
+        from reeldb.index.export import export_duckdb
+
+        return export_duckdb(self.archive, Path(duckdb))
+
+
+def budget_of(budget: Mapping[str, float] | str | int | None) -> dict[str, float]:
+    """A budget in any form people write it, as limits by unit; a bare number counts calls.
+
+    Raises BudgetError for a unit or a number that makes no sense.
+    """
+    from reeldb.query.budget import UNITS, parse_budget
+
+    if budget is None:
+        return {}
+    if isinstance(budget, int):
+        return parse_budget(f"{budget} calls")
+    if isinstance(budget, str):
+        return parse_budget(f"{budget} calls" if budget.strip().isdecimal() else budget)
+    unknown = set(budget) - set(UNITS)
+    if unknown:
+        raise BudgetError(f"budget has no unit {min(unknown)!r}; known: {', '.join(UNITS)}")
+    return dict(budget)
