@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     Sound: TypeAlias = NDArray[np.float32]
 
 Status = Literal["ok", "empty", "refused", "failed"]
-ROLES = ("embedder", "text_embedder", "captioner", "ocr", "speech", "objects", "actions",
-         "chat", "vision")  # fmt: skip
 Role = Literal[
     "embedder",
     "text_embedder",
@@ -32,6 +30,7 @@ Role = Literal[
     "chat",
     "vision",
 ]
+ROLES: tuple[Role, ...] = get_args(Role)
 
 
 @runtime_checkable
