@@ -204,6 +204,8 @@ def _explain(args: argparse.Namespace) -> int:
 
 
 def _ask(args: argparse.Namespace) -> int:
+    from reeldb.render import json_text
+
     answer = _database(args).ask(
         args.question,
         video=args.video,
@@ -300,9 +302,150 @@ def _format(args: argparse.Namespace) -> str:
 def _print(
     args: argparse.Namespace, columns: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> int:
-    from reeldb.render import text
+    from reeldb.render import escaped, text
 
     out = text(_format(args), columns, rows)
+    if sys.stdout.isatty():
+        out = escaped(out, keep="\n")
+    if out:
+        print(out)
+    return DONE
+
+
+def _result(args: argparse.Namespace, result: Result) -> int:
+    _print(args, result.columns, result.fetchall())
+    for note in result.notes:
+        _note(note)
+    if args.format == "json":
+        _note(json.dumps({"status": result.status, **result.stats}, default=str))
+    elif result.status != "complete":
+        _note(f"status: {result.status}")
+    return FAILED if getattr(args, "strict", False) and result.status != "complete" else DONE
+
+
+def _parameters(pairs: Sequence[str]) -> dict[str, object]:
+    """`name=value` as values: JSON numbers, true, false and null as such, else text."""
+    values: dict[str, object] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.isidentifier():
+            raise ReelError(f"--param {pair}: write NAME=VALUE, or NAME=@FILE for a picture")
+        values[name] = _picture(value[1:]) if value.startswith("@") else _scalar(value)
+    return values
+
+
+def _scalar(text: str) -> object:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return text if isinstance(value, list | dict) else value
+
+
+def _picture(path: str) -> object:
+    from reeldb.media.jpeg import read_picture
+
+    return read_picture(Path(path))
+
+
+def _note(line: str) -> None:
+    from reeldb.render import escaped
+
+    print(escaped(line), file=sys.stderr, flush=True)
+
+
+def _fail(line: str) -> None:
+    _note(f"reel: {line}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())        print(json_text(answer.record(), indent=1 if args.format == "json" else None))
+    return FAILED if answer.status == "failed" else DONE
+
+
+def _answer(answer: Answer) -> str:
+    from reeldb.render import escaped
+    from reeldb.schema.spans import clock
+
+    lines = [escaped(answer.answer)]
+    for e in answer.evidence:
+        text = f"  {escaped(e.text)}" if e.text else ""
+        lines.append(f"  {escaped(e.video)} @ {clock(e.start_s)}-{clock(e.end_s)}{text}")
+    made = f"captions {answer.captions_made} made, {answer.captions_reused} reused"
+    tail = (
+        f"{answer.status}; {answer.strategy} with {answer.reasoner}; {made}; {answer.seconds:.1f} s"
+    )
+    lines.append(f"({tail}; id {answer.id})")
+    return "\n".join([*lines, *(f"note: {escaped(n)}" for n in answer.notes)])
+
+
+def _models(args: argparse.Namespace) -> int:
+    db = _database(args)
+    match args.what:
+        case []:
+            from reeldb.models.registry import describe
+
+            rows = [[role, address or "none", *describe(role, address)]
+                    for role, address in db.archive.models.items()]  # fmt: skip
+            return _print(args, ("role", "address", "can", "cannot"), rows)
+        case ["set", role, address]:
+            db.archive.set_model(role, address)
+            _note(f"{role} is now {address}")
+            return DONE
+    _fail("models takes nothing, or: set ROLE ADDRESS")
+    return MISUSE
+
+
+def _status(args: argparse.Namespace) -> int:
+    rows = list(_database(args).status().items())
+    return _print(args, ("what", "value"), [[k, v] for k, v in rows])
+
+
+def _verify(args: argparse.Namespace) -> int:
+    faults = _database(args).verify()
+    _print(args, ("fault", "where", "cure"), [[f.what, f.where, f.cure] for f in faults])
+    _note(f"{len(faults)} faults" if faults else "no fault found")
+    return FAILED if faults else DONE
+
+
+def _compact(args: argparse.Namespace) -> int:
+    return _print(args, ("what", "value"), [[k, v] for k, v in _database(args).compact().items()])
+
+
+def _export(args: argparse.Namespace) -> int:
+    print(_database(args).export(args.duckdb))
+    return DONE
+
+
+def _demo(args: argparse.Namespace) -> int:
+    from reeldb.demo import demo
+
+    for part in demo(args.archive):
+        print(part, flush=True)
+    return DONE
+
+
+# What they share
+
+
+def _database(args: argparse.Namespace) -> Database:
+    from reeldb.database import open
+
+    return open(args.archive or os.environ.get("REEL_ARCHIVE") or "reel-archive")
+
+
+def _format(args: argparse.Namespace) -> str:
+    return args.format or ("table" if sys.stdout.isatty() else "ndjson")
+
+
+def _print(
+    args: argparse.Namespace, columns: Sequence[str], rows: Iterable[Sequence[object]]
+) -> int:
+    from reeldb.render import escaped, text
+
+    out = text(_format(args), columns, rows)
+    if sys.stdout.isatty():
+        out = escaped(out, keep="\n")
     if out:
         print(out)
     return DONE

@@ -157,9 +157,9 @@ def text(form: str, columns: Sequence[str], rows: Iterable[Row]) -> str:
         case "table":
             return table(columns, rows)
         case "json":
-            return json.dumps(list(records(columns, rows)), ensure_ascii=False, indent=1)
+            return json_text(list(records(columns, rows)), indent=1)
         case "ndjson":
-            return "\n".join(json.dumps(r, ensure_ascii=False) for r in records(columns, rows))
+            return "\n".join(json_text(r) for r in records(columns, rows))
         case "csv":
             out = io.StringIO()
             writer = csv.writer(out, lineterminator="\n")
@@ -168,6 +168,16 @@ def text(form: str, columns: Sequence[str], rows: Iterable[Row]) -> str:
             return out.getvalue().rstrip("\n")
         case _:
             raise ValueError(f"no output format {form!r}; known: {', '.join(FORMATS)}")
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """JSON that people can read and no terminal obeys: unsafe characters as `\\u` escapes."""
+    out = json.dumps(plain(value), ensure_ascii=False, indent=indent)
+    return "".join(c if c == "\n" or _safe(c) else _json_escape(c) for c in out)
+
+
+def _json_escape(char: str) -> str:
+    return json.dumps(char)[1:-1] if ord(char) > 126 else f"\\u{ord(char):04x}"
 
 
 def _csv(value: object) -> object:

@@ -49,13 +49,9 @@ class EmbeddingReasoner:
     def choose(
         self, question: str, choices: Sequence[Choice], seen: Sequence[Seen]
     ) -> tuple[Choice, float]:
-        """The option that the best-fitting thing seen speaks for, and its share of belief.
-
-        An option scores as high as its best witness; options are compared against their own
-        mean over all that was seen, so that a word which fits everything wins nothing.
-        """
-        scores = self._scores([c.text for c in choices], seen)
-        best = scores.max(axis=1) + 0.5 * (scores.mean(axis=1) - scores.mean())
+        """The option with the best single witness among all things seen, and its share of
+        belief: a softmax over the options' best cosines."""
+        best = self._scores([c.text for c in choices], seen).max(axis=1)
         belief = np.exp((best - best.max()) / TEMPERATURE)
         winner = int(np.argmax(best))
         return choices[winner], float(belief[winner] / belief.sum())
