@@ -240,13 +240,15 @@ def _models(args: argparse.Namespace) -> int:
     db = _database(args)
     match args.what:
         case []:
-            from reeldb.models.registry import describe
+            from reeldb.models.describe import describe_all
 
-            rows = [[role, address or "none", *describe(role, address)]
-                    for role, address in db.archive.models.items()]  # fmt: skip
-            return _print(args, ("role", "address", "can", "cannot"), rows)
+            rows = [
+                [d.role, d.address or "none", d.problem or d.can, d.cannot, d.improve]
+                for d in describe_all(db.models)
+            ]
+            return _print(args, ("role", "address", "can", "cannot", "better"), rows)
         case ["set", role, address]:
-            db.archive.set_model(role, address)
+            db.set_model(role, address)
             _note(f"{role} is now {address}")
             return DONE
     _fail("models takes nothing, or: set ROLE ADDRESS")

@@ -73,12 +73,28 @@ class Database:
 
     @property
     def models(self) -> Models:
-        """The models that the archive names, loaded when first needed."""
+        """The models that the archive names (the defaults where there is no archive yet),
+        loaded when first needed."""
         if self._models is None:
             from reeldb.models.registry import Models
 
-            self._models = Models(self.archive.models)
+            self._models = Models(self.archive.models if self.path.exists() else {})
         return self._models
+
+    def set_model(self, role: str, address: str) -> None:
+        """Names the archive's model for a role. Raises ModelError where it does not fit."""
+        from typing import cast
+
+        from reeldb.index.archive import Archive
+        from reeldb.models.registry import NONE, load
+        from reeldb.schema.models import Role
+
+        if address != NONE:
+            load(address, cast(Role, role))
+        if self._archive is None:
+            self._archive = Archive.open(self.path, create=True)
+        self._archive.set_model(role, address)
+        self._engine = self._models = None
 
     @property
     def engine(self) -> Engine:
