@@ -4,6 +4,7 @@
 ReelError
 ├── SchemaError      an archive of another format, a column or type that does not fit
 ├── ArchiveError     no archive there, locked, read-only, disk full, damaged
+│   └── VersionGone  a version that a reader held was cleaned away meanwhile: read again
 ├── MediaError       a file that cannot be opened, read or decoded
 ├── IngestError      a file or setting that cannot be added
 ├── ParseError       a statement that is not part of the language
@@ -35,6 +36,10 @@ class SchemaError(ReelError, ValueError):
 
 class ArchiveError(ReelError):
     """The archive is missing, locked, read-only, full or damaged."""
+
+
+class VersionGone(ArchiveError):
+    """The version of a table that a snapshot names was cleaned away; a fresh one has the rows."""
 
 
 class MediaError(ReelError):
