@@ -1,0 +1,175 @@
+"""The packets of one stream in file order, on one clock that never goes back.
+
+Joined recordings restart their timestamps, damaged files have wild ones. Timestamps are set
+right here, before anything is decoded, so that the decode, the identity and the pictures by
+time all count on the same clock:
+
+- where a stream restarts, the clock goes on from the last end;
+- packets that leap ahead and come back keep their place;
+- a leap of more than `ABSURD_S` is a restart, not a pause.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import av
+from av.container import InputContainer
+from av.packet import Packet
+from av.video.stream import VideoStream
+
+from reeldb.media.headers import frame_rate
+
+VideoPacket: TypeAlias = "Packet[VideoStream]"
+
+LEAP_S = 10.0
+ABSURD_S = 6 * 3600.0
+_BACK_S = 1.0
+_AHEAD_PACKETS = 250
+_READ_ERRORS = 1000
+_TOO_SHORT = 10  # a last picture this many times shorter than the one before it is not believed
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """From the `at`-th packet of the stream on, its own timestamps are moved by `offset` ticks."""
+
+    at: int
+    offset: int
+
+
+class PacketReader:
+    """Iterates over a stream's packets. Read errors are counted, not raised.
+
+    `read` counts packets with data, `errors` failed reads, `corrupt` packets that the demuxer
+    calls damaged; `restarts` lists where the clock was carried on.
+    """
+
+    def __init__(self, container: InputContainer, stream: VideoStream) -> None:
+        self.container, self.stream = container, stream
+        self.tick = stream.time_base or Fraction(1, 1000)
+        self.step = max(1, round(1 / (frame_rate(stream) * self.tick)))
+        self.read = self.errors = self.corrupt = 0
+        self.restarts: list[Restart] = []
+        self._last: int | None = None  # the newest timestamp, as the file has it
+        # The two latest shown times and how long the latest says it lasts, on our clock.
+        self._latest: int | None = None
+        self._before: int | None = None
+        self._length = 0
+        self._offset = 0
+        self._ahead: deque[VideoPacket] = deque()
+        self._source = self._demux()
+
+    @property
+    def end(self) -> int | None:
+        """When the last picture so far stops being shown, in ticks; None without timestamps."""
+        if self._latest is None:
+            return None
+        step = self.step if self._before is None else self._latest - self._before
+        return self._latest + picture_length(self._length, step)
+
+    def __iter__(self) -> Iterator[VideoPacket]:
+        while (packet := self._next()) is not None:
+            self._place(packet)
+            yield packet
+
+    def _next(self) -> VideoPacket | None:
+        return self._ahead.popleft() if self._ahead else next(self._source, None)
+
+    def _demux(self) -> Iterator[VideoPacket]:
+        failed = 0
+        while failed < _READ_ERRORS:
+            try:
+                for packet in self.container.demux(self.stream):
+                    if packet.size:  # AVI repeats a picture with an empty packet
+                        failed = 0
+                        self.read += 1
+                        self.corrupt += packet.is_corrupt
+                        yield packet
+                return
+            except av.FFmpegError:
+                failed += 1
+                self.errors += 1
+
+    def _place(self, packet: VideoPacket) -> None:
+        stamp = packet.dts if packet.dts is not None else packet.pts
+        if stamp is None or packet.is_discard:
+            _move(packet, self._offset)
+            return
+        if self._last is not None:
+            if self._leaps(stamp, self._last) and self._returns(self._last):
+                stamp = self._pull_back(packet, self._last)
+            elif self._restarts(packet, stamp, self._last):
+                shown = packet.pts if packet.pts is not None else stamp
+                self._offset = (self.end or 0) - shown
+                self.restarts.append(Restart(self.read - len(self._ahead) - 1, self._offset))
+        self._last = stamp
+        _move(packet, self._offset)
+        self._note(packet.pts if packet.pts is not None else stamp + self._offset, packet)
+
+    def _note(self, shown: int, packet: VideoPacket) -> None:
+        if self._latest is None or shown > self._latest:
+            self._before, self._latest = self._latest, shown
+            self._length = packet.duration or 0
+        elif self._before is None or self._before < shown < self._latest:
+            self._before = shown
+
+    def _restarts(self, packet: VideoPacket, stamp: int, last: int) -> bool:
+        back_s = (last - stamp) * self.tick
+        if packet.is_keyframe and last - stamp > 1.5 * self.step:
+            return True
+        return back_s > _BACK_S or -back_s > ABSURD_S
+
+    def _leaps(self, stamp: int, last: int) -> bool:
+        return (stamp - last) * self.tick > LEAP_S
+
+    def _returns(self, last: int) -> bool:
+        """Whether one of the packets to come is back where this one should have been."""
+        if any(self._fits(packet, last) for packet in self._ahead):
+            return True
+        while len(self._ahead) < _AHEAD_PACKETS:
+            packet = next(self._source, None)
+            if packet is None:
+                return False
+            self._ahead.append(packet)
+            if self._fits(packet, last):
+                return True
+        return False
+
+    def _fits(self, packet: VideoPacket, last: int) -> bool:
+        stamp = packet.dts if packet.dts is not None else packet.pts
+        return stamp is not None and 0 <= (stamp - last) * self.tick <= LEAP_S
+
+    def _pull_back(self, packet: VideoPacket, last: int) -> int:
+        """Gives a packet that leapt ahead the place after the one before it."""
+        stamp = last + (packet.duration or self.step)
+        packet.pts = (
+            stamp
+            if packet.dts is None or packet.pts is None
+            else (stamp + max(0, min(packet.pts - packet.dts, 16 * self.step)))
+        )
+        packet.dts = stamp
+        return stamp
+
+
+def picture_length(told: int, step: int) -> int:
+    """How long the last picture is shown, in ticks: what its packet tells, else as long as
+    the one before it."""
+    return told if told * _TOO_SHORT >= step else step
+
+
+def seconds(ticks: int, tick: Fraction) -> float:
+    """The correctly rounded number of seconds."""
+    return ticks * tick.numerator / tick.denominator
+
+
+def _move(packet: VideoPacket, offset: int) -> None:
+    if offset:
+        if packet.pts is not None:
+            packet.pts += offset
+        if packet.dts is not None:
+            packet.dts += offset
