@@ -220,7 +220,7 @@ def budget_of(budget: Mapping[str, float] | str | int | None) -> dict[str, float
 
     Raises BudgetError for a unit or a number that makes no sense.
     """
-    from reeldb.query.budget import UNITS, parse_budget
+    from reeldb.query.limits import UNITS, parse_budget
 
     if budget is None:
         return {}
