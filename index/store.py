@@ -162,12 +162,19 @@ class Store:
             )
 
     def batches(
-        self, table: str, columns: Sequence[str], version: int | None = None, size: int = 8192
+        self,
+        table: str,
+        columns: Sequence[str],
+        where: str | None = None,
+        version: int | None = None,
+        size: int = 8192,
     ) -> Iterator[pa.RecordBatch]:
         """The same rows as `read`, a batch at a time."""
         with _told(table, self.root, "reading"):
             dataset = self._at(table, version)
-            yield from dataset.to_batches(columns=list(columns), batch_size=size)
+            yield from dataset.to_batches(
+                columns=list(columns), filter=where, batch_size=size, scan_in_order=True
+            )
 
     def take(
         self, table: str, row_ids: Sequence[int] | pa.Array, columns: Sequence[str], version: int
@@ -235,7 +242,7 @@ class Store:
         with _told(table, self.root, "cleaning"):
             dataset = lance.dataset(self._uri(table))
             limit = datetime.now() - timedelta(seconds=superseded_s)
-            versions = dataset.versions()
+            versions: list[Any] = dataset.versions()
             old = [
                 int(this["version"])
                 for this, after in pairwise(versions)

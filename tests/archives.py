@@ -28,7 +28,7 @@ THUMBNAIL = b"\xff\xd8 no real picture \xff\xd9"
 
 def unit(*parts: object, dim: int = DIM) -> NDArray[np.float32]:
     """A unit vector that depends on `parts` only: the same on every run and machine."""
-    seed = int(digest(repr(parts))[:12], 16)
+    seed = int(digest(*map(str, parts))[:12], 16)
     vector = np.random.default_rng(seed).standard_normal(dim)
     return np.asarray(vector / np.linalg.norm(vector), np.float32)
 
