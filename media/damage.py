@@ -62,26 +62,28 @@ class Damage:
     def finish(self, duration_s: float, *, complete: bool) -> None:
         """Weighs what was counted; `complete` unless only keyframes were decoded."""
         undecoded = max(0, self.expected - self._shown - self._fields) if complete else 0
-        unread = self._unread()
         cut_off = missing_bytes(self.path) > 0
-        if cut_off and not unread:
-            unread = self._promised(duration_s)
+        hurt = cut_off or undecoded or self.errors or self._repaired or self.packets.errors
+        # A transport stream that was joined or begins in the middle has a packet called
+        # corrupt too: alone, that is no damage.
+        unread = self._unread() or (self._promised(duration_s) if hurt else 0)
         self.lost = undecoded + unread
         self.note = "; ".join(self._told(undecoded, unread, cut_off, duration_s))
 
     def _told(self, undecoded: int, unread: int, cut_off: bool, duration_s: float) -> list[str]:
         told = []
         if cut_off or unread:
-            told.append(f"cut off at {duration_s:.2f} s, about {unread} pictures are missing")
+            how = "cut off at" if cut_off else "readable only until"
+            missing = _count(unread, "picture")
+            told.append(f"{how} {duration_s:.2f} s, about {missing} missing")
         if undecoded:
-            told.append(f"{undecoded} of {self.expected} pictures could not be decoded")
+            told.append(f"{undecoded} of {_count(self.expected, 'picture')} not decodable")
         elif self.errors:
-            told.append(f"{self.errors} packets could not be decoded")
+            told.append(f"{_count(self.errors, 'packet')} not decodable")
         if self._repaired:
-            told.append(f"{self._repaired} pictures are damaged")
-        if self.packets.errors or self.packets.corrupt:
-            bad = self.packets.errors + self.packets.corrupt
-            told.append(f"{bad} damaged places in the file")
+            told.append(f"{_count(self._repaired, 'picture')} with damage")
+        if self.packets.errors:
+            told.append(f"{_count(self.packets.errors, 'place')} in the file not readable")
         return told
 
     def _unread(self) -> int:
@@ -93,4 +95,9 @@ class Damage:
     def _promised(self, duration_s: float) -> int:
         """An estimate for files without an index: from the length their header promises."""
         promised = header_duration_s(self.stream) or 0.0
-        return max(0, round((promised - duration_s) * float(frame_rate(self.stream))))
+        missing = round((promised - duration_s) * float(frame_rate(self.stream)))
+        return missing if missing > 1 else 0  # headers round, and may count a sound that is longer
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -68,6 +68,7 @@ class Decoding:
         self.start_pts_s = 0.0
         self._first: int | None = None
         self._last = self._step = self.packets.step
+        self._shortest = 0
         self._length = 0  # of the newest picture, in ticks, as its packet tells it
 
     @property
@@ -127,6 +128,8 @@ class Decoding:
             pts = self._last + 1  # out of order, in damaged streams: still shown
         else:
             self._step = pts - self._last
+            if self._step < self._shortest or not self._shortest:
+                self._shortest = self._step
         self._last, self._length = pts, frame.duration
         self.damage.shown(frame)
         index = self.frame_count
@@ -145,7 +148,9 @@ class Decoding:
             untimed = self._first + self.packets.read * self.packets.step
             end = max(self._last + 1, self.packets.end or untimed)
         else:
-            end = self._last + picture_length(self._length, self._step)
+            end = self._last + picture_length(
+                self._length, self._step, self._shortest or self._step
+            )
         self.duration_s = seconds(end - self._first, self.packets.tick)
         self.damage.finish(self.duration_s, complete=not self.keyframes_only)
 

@@ -31,7 +31,7 @@ ABSURD_S = 6 * 3600.0
 _BACK_S = 1.0
 _AHEAD_PACKETS = 250
 _READ_ERRORS = 1000
-_TOO_SHORT = 10  # a last picture this many times shorter than the one before it is not believed
+_TOO_SHORT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,7 @@ class PacketReader:
         self._latest: int | None = None
         self._before: int | None = None
         self._length = 0
+        self._shortest = 0  # the smallest step between two timestamps in file order
         self._offset = 0
         self._ahead: deque[VideoPacket] = deque()
         self._source = self._demux()
@@ -69,8 +70,8 @@ class PacketReader:
         """When the last picture so far stops being shown, in ticks; None without timestamps."""
         if self._latest is None:
             return None
-        step = self.step if self._before is None else self._latest - self._before
-        return self._latest + picture_length(self._length, step)
+        before = self.step if self._before is None else self._latest - self._before
+        return self._latest + picture_length(self._length, before, self._shortest or before)
 
     def __iter__(self) -> Iterator[VideoPacket]:
         while (packet := self._next()) is not None:
@@ -107,6 +108,9 @@ class PacketReader:
                 shown = packet.pts if packet.pts is not None else stamp
                 self._offset = (self.end or 0) - shown
                 self.restarts.append(Restart(self.read - len(self._ahead) - 1, self._offset))
+        if self._last is not None and stamp > self._last:
+            step = stamp - self._last
+            self._shortest = min(self._shortest or step, step)
         self._last = stamp
         _move(packet, self._offset)
         self._note(packet.pts if packet.pts is not None else stamp + self._offset, packet)
@@ -156,10 +160,11 @@ class PacketReader:
         return stamp
 
 
-def picture_length(told: int, step: int) -> int:
+def picture_length(told: int, before: int, shortest: int) -> int:
     """How long the last picture is shown, in ticks: what its packet tells, else as long as
-    the one before it."""
-    return told if told * _TOO_SHORT >= step else step
+    the one before it. Some muxers write 1 ms: what is far below the shortest interval of the
+    stream is not believed."""
+    return told if told * _TOO_SHORT >= shortest else before
 
 
 def seconds(ticks: int, tick: Fraction) -> float:
