@@ -6,7 +6,7 @@ are written once, outside it. Pictures are RGB, upright, `uint8`, shape `(height
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
@@ -74,12 +74,19 @@ class CaptionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said. `text` counts only where status is `ok`; `note` says why it is not."""
+    """What a model said. `text` counts only where status is `ok`.
+
+    `note` says why it is not, or, where it is, what to doubt. `tokens` are all that were
+    counted, read and written, `tokens_out` those written; `calls` the requests it took,
+    repeated ones included, 0 where none was sent.
+    """
 
     status: Status
     text: str = ""
     note: str = ""
     tokens: int = 0
+    tokens_out: int = 0
+    calls: int = 1
 
 
 @runtime_checkable
@@ -121,6 +128,36 @@ class PictureTool(Model, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """One stretch of speech, in seconds from the start of the sound that was given."""
+
+    start_s: float
+    end_s: float
+    text: str
+    confidence: float
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """What one window of sound gave: `empty` means listened and heard no speech."""
+
+    status: Status
+    heard: tuple[Heard, ...] = ()
+    note: str = ""
+    calls: int = 1
+
+
+@runtime_checkable
+class SpeechTool(Model, Protocol):
+    """Speech to text: one listening a window, in order. Sounds are mono, -1..1, at `rate` Hz."""
+
+    batch_size: int
+
+    def listen(self, sounds: Sequence[Sound], rate: int) -> list[Listening]: ...
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One turn of a chat; every picture is preceded by its time."""
 
@@ -139,3 +176,15 @@ class ChatModel(Model, Protocol):
     def reply(
         self, messages: Sequence[Sequence[Message]], schema: str | None = None
     ) -> list[Reply]: ...
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """A model that may need more than one call for a reply: repeats, smaller requests.
+
+    The caller pays the first call of each request itself. `metered(debit)` is the same model
+    (one connection, one memory) that asks `debit` before each further call; where it says
+    False the request ends as `failed`. `debit` is called from several threads.
+    """
+
+    def metered(self, debit: Callable[[], bool]) -> Model: ...
