@@ -33,6 +33,7 @@ NONE = "none"
 LOADERS: dict[str, str] = {
     "builtin": "reeldb.models.builtin.loader:load",
     "fake": "reeldb.models.fake:load",
+    "openai": "reeldb.models.openai.loader:load",
 }
 DEFAULTS: dict[Role, str | None] = {
     "embedder": "builtin:labels",
