@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _EXTENSIONS = (
-    "3g2 3gp asf avi divx dv f4v flv h264 h265 hevc ivf m1v m2t m2ts m2v m4v mjpeg mjpg mkv "
-    "mov mp4 mpe mpeg mpg mts mxf nut obu ogm ogv qt rm rmvb ts vob webm wmv y4m"
+    "3g2 3gp asf avi divx dv f4v flv gif h264 h265 hevc ivf m1v m2t m2ts m2v m3u8 m4v mjpeg mjpg "
+    "mkv mov mp4 mpe mpeg mpg mts mxf nut obu ogm ogv qt rm rmvb ts vob webm wmv y4m"
 )
 EXTENSIONS = frozenset(_EXTENSIONS.split())
 """What a folder is searched for, in lower case; a file that is named is tried whatever it is."""
