@@ -14,7 +14,7 @@ from av.video.stream import VideoStream
 
 from reeldb.media.headers import frame_rate, header_duration_s
 from reeldb.media.intact import missing_bytes
-from reeldb.media.packets import PacketReader, VideoPacket
+from reeldb.media.packets import PacketReader, VideoPacket, is_shown
 
 _INDEXED = "mov"
 
@@ -26,7 +26,7 @@ class Damage:
         self, path: str | os.PathLike[str], stream: VideoStream, packets: PacketReader
     ) -> None:
         self.path, self.stream, self.packets = path, stream, packets
-        self.vp8 = stream.codec_context.codec.canonical_name == "vp8"
+        self.codec = stream.codec_context.codec.canonical_name
         self.errors = 0
         self.expected = 0
         self.lost = 0
@@ -40,7 +40,7 @@ class Damage:
 
     def expect(self, packet: VideoPacket) -> None:
         """Counts a packet that should become a picture."""
-        if packet.is_discard or (self.vp8 and not memoryview(packet)[0] & 0x10):
+        if not is_shown(packet, self.codec):
             return
         self.expected += 1
         if self._early is not None and packet.pts is not None:

@@ -12,10 +12,10 @@ time all count on the same clock:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import av
 from av.container import InputContainer
@@ -46,11 +46,19 @@ class PacketReader:
     """Iterates over a stream's packets. Read errors are counted, not raised.
 
     `read` counts packets with data, `errors` failed reads, `corrupt` packets that the demuxer
-    calls damaged; `restarts` lists where the clock was carried on.
+    calls damaged; `restarts` lists where the clock was carried on. Packets of the streams in
+    `aside` are handed to their functions as they come by, on the file's own clock.
     """
 
-    def __init__(self, container: InputContainer, stream: VideoStream) -> None:
+    def __init__(
+        self,
+        container: InputContainer,
+        stream: VideoStream,
+        aside: Mapping[Any, Callable[[Packet[Any]], None]] | None = None,
+    ) -> None:
         self.container, self.stream = container, stream
+        self._aside = {other.index: take for other, take in (aside or {}).items()}
+        self._streams = (stream, *(aside or ()))
         self.tick = stream.time_base or Fraction(1, 1000)
         self.step = max(1, round(1 / (frame_rate(stream) * self.tick)))
         self.read = self.errors = self.corrupt = 0
@@ -85,12 +93,16 @@ class PacketReader:
         failed = 0
         while failed < _READ_ERRORS:
             try:
-                for packet in self.container.demux(self.stream):
-                    if packet.size:  # AVI repeats a picture with an empty packet
-                        failed = 0
-                        self.read += 1
-                        self.corrupt += packet.is_corrupt
-                        yield packet
+                for packet in self.container.demux(self._streams):
+                    if not packet.size:  # AVI repeats a picture with an empty packet
+                        continue
+                    failed = 0
+                    if packet.stream_index != self.stream.index:
+                        self._aside[packet.stream_index](packet)
+                        continue
+                    self.read += 1
+                    self.corrupt += packet.is_corrupt
+                    yield packet
                 return
             except av.FFmpegError:
                 failed += 1
@@ -158,6 +170,11 @@ class PacketReader:
         )
         packet.dts = stamp
         return stamp
+
+
+def is_shown(packet: VideoPacket, codec: str) -> bool:
+    """Whether the packet becomes a picture: edit lists hide some, VP8 has invisible ones."""
+    return not packet.is_discard and (codec != "vp8" or bool(memoryview(packet)[0] & 0x10))
 
 
 def picture_length(told: int, before: int, shortest: int) -> int:
