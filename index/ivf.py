@@ -87,7 +87,7 @@ def build(path: Path, matrix: Floats, seed: int = 0) -> InvertedFile | None:
             shape = {"descr": "<f4", "fortran_order": False, "shape": matrix.shape}
             npy.write_array_header_1_0(f, shape)
             for i in range(0, len(order), BATCH):
-                f.write(memoryview(matrix[order[i : i + BATCH]]))
+                f.write(matrix[order[i : i + BATCH]].data)
         with drafts[1].open("wb") as f:
             np.savez(f, centroids=centroids, starts=starts, order=order)
         drafts[0].replace(vectors)

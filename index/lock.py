@@ -175,6 +175,18 @@ class Claim:
             self._fd = -1
 
 
+def is_claimed(path: Path) -> bool:
+    """Whether a living process holds this claim; changes nothing."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not _try(fd)
+    finally:
+        os.close(fd)
+
+
 def living_claims(folder: Path) -> set[str]:
     """The ingest ids that a living process owns; files of dead owners are removed.
 
@@ -182,12 +194,8 @@ def living_claims(folder: Path) -> set[str]:
     """
     living: set[str] = set()
     for path in folder.iterdir() if folder.is_dir() else ():
-        fd = _open(path)
-        try:
-            if _try(fd):
-                path.unlink(missing_ok=True)
-            else:
-                living.add(path.name)
-        finally:
-            os.close(fd)
+        if is_claimed(path):
+            living.add(path.name)
+        else:
+            path.unlink(missing_ok=True)
     return living

@@ -167,7 +167,7 @@ def _written(path: Path, source: _Source) -> Floats:
         with draft.open("wb") as f:
             _header(f, source.shape)
             for piece in source:
-                f.write(memoryview(np.ascontiguousarray(piece)))
+                f.write(np.ascontiguousarray(piece).data)
         path.with_suffix(".json").write_text(json.dumps([_plain(b) for b in source.blocks]))
         draft.replace(path)
     except OSError:  # read-only or full: the search still works, only slower the next time

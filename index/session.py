@@ -160,9 +160,31 @@ def one_line(text: str) -> str:
     return " ".join(head.split())
 
 
-def open_file(path: Path) -> duckdb.DuckDBPyConnection:
-    """An ordinary DuckDB file, for export only. Raises ArchiveError where it cannot be made."""
-    try:
-        return duckdb.connect(str(path))
-    except duckdb.Error as e:
-        raise ArchiveError(f"{path}: no DuckDB file can be made here ({one_line(str(e))})") from e
+class FileWriter:
+    """An ordinary DuckDB file being written, for export. Raises ArchiveError where it cannot."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._told():
+            self._connection = duckdb.connect(str(path))
+
+    def __enter__(self) -> FileWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._told():
+            self._connection.close()
+
+    def execute(self, sql: str, rows: pa.Table | None = None) -> None:
+        """Run a statement; it may name the Arrow table as `incoming`."""
+        with self._told():
+            if rows is not None:
+                self._connection.register("incoming", rows)
+            self._connection.execute(sql)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except duckdb.Error as e:
+            raise ArchiveError(f"{self.path}: export failed ({one_line(str(e))})") from e

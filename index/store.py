@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import lance
 import pyarrow as pa
@@ -22,6 +22,7 @@ from reeldb.schema.errors import ArchiveError, SchemaError, VersionGone, near
 
 SUFFIX = ".lance"
 Value = str | int | float | bool
+Item = TypeVar("Item")
 
 
 def quote(value: Value) -> str:
@@ -45,6 +46,11 @@ def any_of(column: str, values: Iterable[Value]) -> str:
     """
     listed = ", ".join(quote(v) for v in values)
     return f"{column} IN ({listed})" if listed else "false"
+
+
+def chunks(values: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    """The values in order, at most `size` at a time."""
+    return (values[i : i + size] for i in range(0, len(values), size))
 
 
 def shape(table: str, schema: pa.Schema, rows: pa.Table | Sequence[Mapping[str, Any]]) -> pa.Table:
@@ -220,10 +226,11 @@ class Store:
 
     # -- upkeep; the caller holds the writer lock
 
-    def fragments(self, table: str) -> int:
-        """How many data files the latest version is made of."""
+    def ragged(self, table: str) -> bool:
+        """Whether the latest version is made of several files, or holds deleted rows."""
         with _told(table, self.root, "opening"):
-            return len(self._latest(table).get_fragments())
+            fragments = self._latest(table).get_fragments()
+            return len(fragments) > 1 or any(f.num_deletions for f in fragments)
 
     def merge(self, table: str, rows_per_file: int = 1 << 20) -> None:
         """Merge small data files and drop deleted rows from them, as a new version."""
