@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,7 +76,7 @@ def add(
 
 def _add_here(adder: Adder, files: Sequence[Path], tally: Tally) -> Iterator[Item]:
     for path in files:
-        yield attempt(adder, path, lambda share, path=path: tally.share(path, share))
+        yield attempt(adder, path, partial(tally.share, path))
 
 
 def _mark_missing(archive: Archive, paths: Iterable[str | Path]) -> None:

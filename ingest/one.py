@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from reeldb.ingest.rows import scene_rows
 from reeldb.ingest.video_row import VideoRow, decoded_columns, file_columns, twin_columns
 from reeldb.media.container import shown_path
 from reeldb.media.identity import Packets, scan_packets
-from reeldb.media.probe import probe
+from reeldb.media.probe import Probe, probe
 from reeldb.media.subtitles import cues
 from reeldb.schema.digests import digest
 from reeldb.schema.errors import IngestError
@@ -32,6 +33,20 @@ if TYPE_CHECKING:
 
 Share = Callable[[float], None]
 """Told how much of a file is done, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """A file with what it shows, before anything but one picture of it is decoded."""
+
+    file: File
+    found: Probe
+    packets: Packets
+
+    @classmethod
+    def of(cls, file: File) -> _Content:
+        found = probe(file.path)
+        return cls(file, found, scan_packets(file.path, found))
 
 
 class Adder:
@@ -63,18 +78,18 @@ class Adder:
             return _item(file, "moved" if moved else "known", old, told)
         if not self._replace:
             raise IngestError(f"{shown_path(path)}: {_other_settings(old, self._settings)}")
-        return self._decode(file, scan_packets(path), share, replaced=True)
+        return self._decode(_Content.of(file), share, replaced=True)
 
     def _add_new(self, file: File, known: Known, share: Share) -> Item:
-        packets = scan_packets(file.path)
-        _, twins = known.settle(packets)
+        content = _Content.of(file)
+        _, twins = known.settle(content.packets)
         for twin in twins:
             if same_settings(twin, self._settings) and twin["embedder"] == self._address:
-                return self._copy(file, packets, twin)
-        return self._decode(file, packets, share, replaced=False)
+                return self._copy(content, twin)
+        return self._decode(content, share, replaced=False)
 
-    def _decode(self, file: File, packets: Packets, share: Share, replaced: bool) -> Item:
-        found = probe(file.path)
+    def _decode(self, content: _Content, share: Share, replaced: bool) -> Item:
+        file, found, packets = content.file, content.found, content.packets
         with Writer(self._archive) as writer:
             stage = _Stage(writer, file.video_id, self._embedder)
             one_pass = Pass(
@@ -109,11 +124,11 @@ class Adder:
                 row |= {n: old[n] for n in ("content_id", "name", "path", "aliases")}
             return writer.publish(row, replace=replaced)
 
-    def _copy(self, file: File, packets: Packets, twin: VideoRow) -> Item:
-        found = probe(file.path)
+    def _copy(self, content: _Content, twin: VideoRow) -> Item:
+        file = content.file
         with Writer(self._archive) as writer:
             _stage_subtitles(writer, file)
-            row = file_columns(file, found, packets) | twin_columns(twin)
+            row = file_columns(file, content.found, content.packets) | twin_columns(twin)
             file.check_unchanged()
             published = writer.copy_twin(twin["video_id"], row)
         told = f"shows the same as {twin['name']}" if published.ours else ""

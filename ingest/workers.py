@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -101,14 +102,15 @@ class _Pool:
         try:
             while (path := self._next()) is not None:
                 child = child if child is not None and child.alive else self._new_child()
-                self.told.put(
-                    child.add(path, lambda share, path=path: self.told.put((path, share)))
-                )
+                self.told.put(child.add(path, partial(self._tell_share, path)))
         except Exception as error:  # raised again in the caller's thread
             self.told.put(error)
         finally:
             if child is not None:
                 child.stop()
+
+    def _tell_share(self, path: Path, share: float) -> None:
+        self.told.put((path, share))
 
     def _next(self) -> Path | None:
         with self._guard:
