@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -73,28 +73,40 @@ class Session:
         Raises ExecuteError in one line, TimeoutExceeded after `timeout_s`, and
         KeyboardInterrupt on Ctrl-C; the session goes on working after each of them.
         """
-        with self._one_at_a_time, self._told(), _limit(self._connection, timeout_s) as timer:
+        with self._one_at_a_time, self._told():
+            query = _Query(lambda: self._rows(sql, params or {}))
             try:
-                statements = self._connection.extract_statements(sql)
-                if len(statements) != 1:
-                    raise ExecuteError(f"one statement at a time, not {len(statements)}")
-                if statements[0].type != duckdb.StatementType.SELECT:
-                    raise ExecuteError("not a SELECT: a statement can read and nothing else")
-                used = {n: (params or {})[n] for n in statements[0].named_parameters}
-                relation = self._connection.sql(sql, params=used)
-                assert relation is not None, "a SELECT has rows"
-                return relation.to_arrow_table()
-            except KeyError as e:
-                raise ExecuteError(f"no value for the parameter ${e.args[0]}") from None
-            except (duckdb.InterruptException, RuntimeError) as e:
-                if timer.fired:
-                    raise TimeoutExceeded(
-                        f"stopped after {timeout_s:g} s, the time limit of a statement; ask for "
-                        "less, or SET statement_timeout"
-                    ) from None
-                if isinstance(e, duckdb.InterruptException) or "interrupt" in str(e).lower():
-                    raise KeyboardInterrupt from None
+                if query.done.wait(timeout_s):
+                    return query.result()
+            except BaseException:  # Ctrl-C, which DuckDB itself does not always notice
+                self._stop(query)
                 raise
+            self._stop(query)
+            raise TimeoutExceeded(
+                f"stopped after {timeout_s:g} s, the time limit of a statement; ask for less, or "
+                "SET statement_timeout"
+            )
+
+    def _rows(self, sql: str, params: Mapping[str, Any]) -> pa.Table:
+        statements = self._connection.extract_statements(sql)
+        if len(statements) != 1:
+            raise ExecuteError(f"one statement at a time, not {len(statements)}")
+        if statements[0].type != duckdb.StatementType.SELECT:
+            raise ExecuteError("not a SELECT: a statement can read and nothing else")
+        missing = sorted(n for n in statements[0].named_parameters if n not in params)
+        if missing:
+            raise ExecuteError(f"no value for the parameter ${missing[0]}")
+        used = {n: params[n] for n in statements[0].named_parameters}
+        relation = self._connection.sql(sql, params=used)
+        assert relation is not None, "a SELECT has rows"
+        return relation.to_arrow_table()
+
+    def _stop(self, query: _Query) -> None:
+        """Interrupt until the query has ended, so that no interrupt hits the next one."""
+        while True:
+            self._connection.interrupt()
+            if query.done.wait(AGAIN_S):
+                return
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -109,42 +121,28 @@ class Session:
             raise ExecuteError(one_line(str(e))) from e
 
 
-class _Timer:
-    """Interrupts a connection when its time is up, again and again until the statement ends."""
+class _Query:
+    """A query in a thread of its own, so that the caller can stop waiting for it."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, timeout_s: float) -> None:
-        self.fired = False
-        self._done = threading.Event()
-        self._connection = connection
-        self._timeout_s = timeout_s
-        self._thread = threading.Thread(target=self._watch, daemon=True)
+    def __init__(self, work: Callable[[], pa.Table]) -> None:
+        self.done = threading.Event()
+        self._work = work
+        self._rows: pa.Table = None
+        self._error: BaseException | None = None
+        threading.Thread(target=self._run, daemon=True).start()
 
-    def _watch(self) -> None:
-        wait_s = self._timeout_s
-        while not self._done.wait(wait_s):
-            self.fired, wait_s = True, AGAIN_S
-            self._connection.interrupt()
+    def _run(self) -> None:
+        try:
+            self._rows = self._work()
+        except BaseException as e:
+            self._error = e
+        finally:
+            self.done.set()
 
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        """After this no interrupt comes any more, so none can hit the next statement."""
-        self._done.set()
-        self._thread.join()
-
-
-@contextmanager
-def _limit(connection: duckdb.DuckDBPyConnection, timeout_s: float | None) -> Iterator[_Timer]:
-    timer = _Timer(connection, timeout_s if timeout_s is not None else 0.0)
-    if timeout_s is None:
-        yield timer
-        return
-    timer.start()
-    try:
-        yield timer
-    finally:
-        timer.stop()
+    def result(self) -> pa.Table:
+        if self._error is not None:
+            raise self._error
+        return self._rows
 
 
 def one_line(text: str) -> str:

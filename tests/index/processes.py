@@ -1,0 +1,32 @@
+"""Other processes for tests of crowds and kills: real ones, with a real archive."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def start(code: str, *args: object, user: int | None = None) -> subprocess.Popen[str]:
+    """A Python process that runs `code` with `args` in sys.argv; its output can be read."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "RUST_LOG": "error"}
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, args)],
+        cwd=ROOT,
+        env=env,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        user=user,
+    )
+
+
+def finish(process: subprocess.Popen[str], timeout_s: float = 60.0) -> str:
+    """What the process printed. Raises AssertionError with its errors where it failed."""
+    out, errors = process.communicate(timeout=timeout_s)
+    assert process.returncode == 0, errors
+    return out
