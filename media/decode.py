@@ -66,6 +66,7 @@ class Decoding:
         self.duration_s = 0.0
         self.frame_count = 0
         self.start_pts_s = 0.0
+        self.origin = 0  # the time of the first picture, in ticks of `packets.tick`
         self._first: int | None = None
         self._last = self._step = self.packets.step
         self._shortest = 0
@@ -120,6 +121,7 @@ class Decoding:
         pts = frame.pts
         if self._first is None:
             self._first = pts = pts if pts is not None else 0
+            self.origin = pts
             self.start_pts_s = float(pts * self.packets.tick)
             self.damage.began(pts)
         elif pts is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,29 +23,36 @@ def missing_bytes(path: str | os.PathLike[str]) -> int:
         elif head[:4] == b"RIFF":
             end = int.from_bytes(head[4:8], "little") + 8
         elif head[4:8] in (b"ftyp", b"moov", b"mdat", b"free", b"wide", b"skip", b"styp"):
-            end = _boxes_end(f, size)
+            end = _boxes_end(f)
         else:
             return 0
     return max(0, end - size)
 
 
-def _boxes_end(f: BinaryIO, size: int) -> int:
+def has_fragments(path: str | os.PathLike[str]) -> bool:
+    """Whether an MP4 file has movie fragments, so that its index at the start is not all."""
+    with Path(path).open("rb") as f:
+        return any(kind == b"moof" for kind, _ in _boxes(f))
+
+
+def _boxes_end(f: BinaryIO) -> int:
     """Where the last box that begins inside the file ends."""
+    return max((end for _, end in _boxes(f)), default=0)
+
+
+def _boxes(f: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    """(kind, end) of each outermost box."""
     at = 0
     for _ in range(_MOST_BOXES):
         f.seek(at)
         head = f.read(16)
-        if len(head) < 8:
-            break
         length = int.from_bytes(head[:4], "big")
         if length == 1 and len(head) == 16:
             length = int.from_bytes(head[8:16], "big")
         if length < 8 or not head[4:8].isalnum():
-            break  # 0 means "to the end of the file"; anything else is no box
+            return  # 0 means "to the end of the file"; anything else is no box
         at += length
-        if at >= size:
-            break
-    return at
+        yield head[4:8], at
 
 
 def _matroska_end(f: BinaryIO) -> int:

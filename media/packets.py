@@ -46,8 +46,9 @@ class PacketReader:
     """Iterates over a stream's packets. Read errors are counted, not raised.
 
     `read` counts packets with data, `errors` failed reads, `corrupt` packets that the demuxer
-    calls damaged; `restarts` lists where the clock was carried on. Packets of the streams in
-    `aside` are handed to their functions as they come by, on the file's own clock.
+    calls damaged, `pulled` wild timestamps; `restarts` lists where the clock was carried on.
+    Packets of the streams in `aside` are handed to their functions as they come by, on the
+    file's own clock.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class PacketReader:
         self._streams = (stream, *(aside or ()))
         self.tick = stream.time_base or Fraction(1, 1000)
         self.step = max(1, round(1 / (frame_rate(stream) * self.tick)))
-        self.read = self.errors = self.corrupt = 0
+        self.read = self.errors = self.corrupt = self.pulled = 0
         self.restarts: list[Restart] = []
         self._last: int | None = None  # the newest timestamp, as the file has it
         # The two latest shown times and how long the latest says it lasts, on our clock.
@@ -162,6 +163,7 @@ class PacketReader:
 
     def _pull_back(self, packet: VideoPacket, last: int) -> int:
         """Gives a packet that leapt ahead the place after the one before it."""
+        self.pulled += 1
         stamp = last + (packet.duration or self.step)
         packet.pts = (
             stamp
