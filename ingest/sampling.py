@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from reeldb.schema.models import Vectors
 
 
+ROUNDING_S = 1e-6
+"""A picture this much after a time still counts as shown at it, as `media.pictures` has it."""
+
+
 @dataclass(slots=True)
 class Take:
     """One picture that was kept: its small JPEG and, once `done`, its vector if it has one."""
@@ -62,7 +66,7 @@ class Recent:
 
     def at(self, t_s: float) -> Shown | None:
         """The picture shown at `t_s`, or None where it is no longer here."""
-        i = bisect_right(self._pictures, t_s, key=lambda p: p[0].t_s)
+        i = bisect_right(self._pictures, t_s + ROUNDING_S, key=lambda p: p[0].t_s)
         return self._pictures[i - 1][0] if i else None
 
 
@@ -107,7 +111,10 @@ class Sampler:
 
     def _grid_until(self, t_s: float) -> None:
         shown = self._recent.newest
-        while shown is not None and (at_s := grid_ms(self._fps, self._next) / 1000) < t_s:
+        while shown is not None:
+            at_s = grid_ms(self._fps, self._next) / 1000
+            if at_s + ROUNDING_S >= t_s:
+                return
             self._sample(at_s, self._next, shown)
             self._next += 1
 
