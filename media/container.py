@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 import av
+from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.video.stream import VideoStream
 
@@ -90,6 +91,18 @@ def pick_video(container: InputContainer) -> VideoStream:
     if chosen.codec_context is None:
         raise MediaError(f"{name}: its video codec is not known; convert it to H.264 or VP9 first")
     return chosen
+
+
+def has_video(container: InputContainer) -> bool:
+    """Whether there is a video stream that is no attached picture."""
+    return any(not _is_picture(s) for s in container.streams.video)
+
+
+def pick_sound(container: InputContainer) -> AudioStream | None:
+    """The sound stream with the default flag, else the first that can be decoded, or None."""
+    known = [s for s in container.streams.audio if s.codec_context is not None]
+    default = av.stream.Disposition.default
+    return next((s for s in known if s.disposition & default), next(iter(known), None))
 
 
 def keep_only(container: InputContainer, *kept: av.stream.Stream) -> None:

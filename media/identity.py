@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import av
 import numpy as np
 from av.packet import Packet
-from av.stream import Disposition
 
-from reeldb.media.container import keep_only, open_media, pick_video, shown_path
+from reeldb.media.container import keep_only, open_media, pick_sound, pick_video, shown_path
 from reeldb.media.packets import PacketReader, is_shown, seconds
 from reeldb.media.payload import Payload, payload_of
 from reeldb.media.probe import Probe, probe
@@ -93,12 +91,6 @@ def scan_packets(path: str | os.PathLike[str], facts: Probe | None = None) -> Pa
         len(stamps),
         seconds(length, reader.tick),
     )
-
-
-def pick_sound(container: av.container.InputContainer) -> av.AudioStream | None:
-    """The sound stream with the default flag, else the first that can be decoded, or None."""
-    known = [s for s in container.streams.audio if s.codec_context is not None]
-    return next((s for s in known if s.disposition & Disposition.default), next(iter(known), None))
 
 
 def same_timing(a: Sequence[int], b: Sequence[int]) -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 from av.video.frame import VideoFrame
 
+from reeldb.media.container import shown_path
 from reeldb.media.convert import to_rgb
 from reeldb.media.decode import Decoding
 from reeldb.media.orient import orientation_of
@@ -99,7 +100,7 @@ class Pictures:
             try:
                 self._track = track(self.path)
             except OSError as error:
-                raise MediaError(f"{self.path}: is gone: {error.strerror}") from error
+                raise MediaError(f"{shown_path(self.path)}: is gone: {error.strerror}") from error
         tick = float(self._decoding.packets.tick)
         return self._track.before(self._decoding.origin + math.floor(min(limit_s / tick, 1e18)))
 

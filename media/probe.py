@@ -13,7 +13,7 @@ from av.video.stream import VideoStream
 
 from reeldb.media.container import keep_only, open_media, pick_video, shown_path
 from reeldb.media.convert import has_alpha
-from reeldb.media.decode import decoder, drain
+from reeldb.media.decode import Decoding, decoder, drain
 from reeldb.media.headers import frame_rate, header_duration_s
 from reeldb.media.orient import Orientation, orientation_of, shown_size
 from reeldb.media.packets import PacketReader
@@ -60,6 +60,13 @@ def probe(path: str | os.PathLike[str]) -> Probe:
                 "damaged, encrypted or only the beginning of a recording"
             )
         return _facts(container, stream, frame)
+
+
+def start_s(path: str | os.PathLike[str]) -> float:
+    """The file's own time of its first shown picture. Raises MediaError as `probe` does."""
+    with Decoding(path, threads=1) as decoding:
+        next(iter(decoding))
+        return decoding.start_pts_s
 
 
 def first_frame(container: InputContainer, stream: VideoStream) -> VideoFrame | None:

@@ -13,7 +13,7 @@ from av.video.stream import VideoStream
 
 from reeldb.media.container import keep_only, open_media, pick_video
 from reeldb.media.intact import has_fragments
-from reeldb.media.packets import PacketReader
+from reeldb.media.packets import PacketReader, seconds
 
 _SEEKABLE = ("mov", "matroska", "mpegts", "mpeg", "avi", "flv", "asf", "nut", "ogg", "mxf")
 _KEPT = 64
@@ -32,9 +32,11 @@ class Keyframe:
 @dataclass(frozen=True, slots=True)
 class Track:
     """The keyframes in file order, empty where the file must be read from its start: no
-    seeking, missing or restarting timestamps, damage."""
+    seeking, missing or restarting timestamps, damage. `offsets_s` is how far the clock is moved
+    after each restart."""
 
     keys: tuple[Keyframe, ...]
+    offsets_s: tuple[float, ...] = ()
 
     def before(self, ticks: int) -> list[Keyframe]:
         """Where decoding can begin for the picture shown at that time, the nearest first."""
@@ -82,11 +84,13 @@ def _from_packets(container: InputContainer, stream: VideoStream) -> Track:
     latest = None
     for at, packet in enumerate(reader):
         pts = packet.pts
-        if pts is None or reader.restarts or reader.errors or reader.pulled:
+        if pts is None:
             return Track(())
         # A picture that comes before the keyframe in the file but is shown after it would be
         # missing from what is decoded from there on.
         if packet.is_keyframe and not packet.is_discard and (latest is None or pts > latest):
             keys.append(Keyframe(at, packet.dts if packet.dts is not None else pts, pts))
         latest = pts if latest is None else max(latest, pts)
+    if reader.restarts or reader.errors or reader.pulled:
+        return Track((), tuple(seconds(r.offset, reader.tick) for r in reader.restarts))
     return Track(tuple(keys))

@@ -1,0 +1,151 @@
+"""The sound of a file by time, on the clock of its pictures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import av
+import numpy as np
+from av.audio.frame import AudioFrame
+from av.audio.resampler import AudioResampler
+from av.audio.stream import AudioStream
+from av.container import InputContainer
+
+from reeldb.media.container import has_video, keep_only, open_media, pick_sound, shown_path
+from reeldb.media.probe import start_s
+from reeldb.media.track import track
+from reeldb.schema.errors import MediaError
+
+if TYPE_CHECKING:
+    from reeldb.schema.models import Sound
+
+_PREROLL_S = 2.0
+_GAP_S = 0.05
+_BACK_S = 1.0
+
+
+def has_sound(path: str | os.PathLike[str]) -> bool:
+    """Whether the file has a sound stream that can be decoded. Raises MediaError."""
+    with open_media(path) as container:
+        return pick_sound(container) is not None
+
+
+def sound(
+    path: str | os.PathLike[str],
+    start_s: float = 0.0,
+    end_s: float | None = None,
+    rate: int = 16000,
+) -> Sound:
+    """Mono samples in -1..1, `rate` a second, from `start_s` seconds after the first shown
+    picture (in a file without pictures: after the first sound).
+
+    With `end_s` there are exactly as many as fit in between, silent where the file has no
+    sound; without, they go on to the last sound. Raises MediaError where there is no sound.
+    """
+    clock = _Clock(path)
+    with open_media(path) as container:
+        stream = pick_sound(container)
+        if stream is None:
+            raise MediaError(f"{shown_path(path)}: has no sound; ask has_sound() first")
+        keep_only(container, stream)
+        pieces = list(_pieces(container, stream, clock, start_s, end_s, rate))
+    last = max((at + len(samples) for at, samples in pieces), default=0)
+    length = max(0, last if end_s is None else round((end_s - start_s) * rate))
+    out = np.zeros(length, np.float32)
+    for at, samples in pieces:
+        a, b = max(0, at), min(length, at + len(samples))
+        if a < b:
+            out[a:b] = samples[a - at : b - at]
+    return out
+
+
+class _Clock:
+    """Where the file's own time lies on the clock of the pictures."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        with open_media(path) as container:
+            pictures = has_video(container)
+        self.origin_s: float | None = start_s(path) if pictures else None
+        self.offsets_s = [0.0, *(track(path).offsets_s if pictures else ())]
+
+    @property
+    def restarts(self) -> bool:
+        return len(self.offsets_s) > 1
+
+    def at(self, stamp_s: float, part: int) -> float:
+        """The time of a stamp in the `part`-th of the recordings joined in the file."""
+        if self.origin_s is None:
+            self.origin_s = stamp_s
+        return stamp_s + self.offsets_s[min(part, len(self.offsets_s) - 1)] - self.origin_s
+
+
+def _pieces(
+    container: InputContainer,
+    stream: AudioStream,
+    clock: _Clock,
+    start_s: float,
+    end_s: float | None,
+    rate: int,
+) -> Iterator[tuple[int, Sound]]:
+    """Stretches of unbroken sound, each with the number of its first sample after `start_s`."""
+    if start_s > _PREROLL_S and not clock.restarts and clock.origin_s is not None:
+        target_s = start_s + clock.origin_s - _PREROLL_S
+        try:
+            container.seek(round(target_s / _tick(stream)), stream=stream)
+        except av.FFmpegError:
+            container.seek(0)
+    resampler, begun, expected = _resampler(rate), None, 0.0
+    collected: list[Sound] = []
+    for t_s, frame in _frames(container, stream, clock):
+        if end_s is not None and t_s >= end_s:
+            break
+        if begun is None or abs(t_s - expected) > _GAP_S:
+            if begun is not None:
+                yield _joined(begun, start_s, rate, collected, resampler)
+            resampler, begun, collected = _resampler(rate), t_s, []
+            expected = t_s
+        expected += frame.samples / frame.sample_rate
+        frame.pts = None  # the resampler would fill gaps by itself
+        collected += [_samples(f) for f in resampler.resample(frame)]
+    if begun is not None:
+        yield _joined(begun, start_s, rate, collected, resampler)
+
+
+def _frames(
+    container: InputContainer, stream: AudioStream, clock: _Clock
+) -> Iterator[tuple[float, AudioFrame]]:
+    part, last_s, following_s = 0, None, 0.0
+    for packet in container.demux(stream):
+        try:
+            frames = stream.codec_context.decode(packet if packet.size else None)
+        except av.FFmpegError:
+            continue
+        for frame in frames:
+            stamp_s = following_s if frame.pts is None else float(frame.pts * _tick(stream))
+            if last_s is not None and last_s - stamp_s > _BACK_S:
+                part += 1
+            last_s = stamp_s
+            following_s = stamp_s + frame.samples / frame.sample_rate
+            yield clock.at(stamp_s, part), frame
+
+
+def _tick(stream: AudioStream) -> Fraction:
+    return stream.time_base or Fraction(1, stream.rate)
+
+
+def _resampler(rate: int) -> AudioResampler:
+    return AudioResampler(format="flt", layout="mono", rate=rate)
+
+
+def _samples(frame: AudioFrame) -> Sound:
+    return np.asarray(frame.to_ndarray(), np.float32).reshape(-1)
+
+
+def _joined(
+    begun_s: float, start_s: float, rate: int, collected: list[Sound], resampler: AudioResampler
+) -> tuple[int, Sound]:
+    collected = [*collected, *(_samples(f) for f in resampler.resample(None))]
+    return round((begun_s - start_s) * rate), np.concatenate(collected or [np.zeros(0, np.float32)])
