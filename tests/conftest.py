@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.seeing import SeeingServer
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -26,3 +31,12 @@ def shared_videos() -> Path:
 def shared_annotations() -> Path:
     """The folder of published annotation files beside the checkout; skips where absent."""
     return _shared("annotations")
+
+
+@pytest.fixture
+def seeing() -> Iterator[SeeingServer]:
+    """An OpenAI-compatible server that looks at the pictures it is sent."""
+    from tests.seeing import SeeingServer
+
+    with SeeingServer() as server:
+        yield server

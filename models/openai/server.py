@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -65,13 +66,15 @@ class Server:
     def _connect(self) -> OpenAI:
         from openai import DefaultHttpx2Client, OpenAI
 
-        client = OpenAI(
-            base_url=self.base_url,
-            api_key=self.key,
-            max_retries=0,
-            # A redirect would take the pictures to a host that nobody named.
-            http_client=DefaultHttpx2Client(follow_redirects=False, trust_env=self._trust_env),
+        # To load the certificates takes 0.1 s, for nothing where there is no TLS: then an
+        # empty store, which trusts nobody. A redirect would take the pictures elsewhere.
+        plain = self.base_url.startswith("http:") and not self._trust_env
+        http = DefaultHttpx2Client(
+            follow_redirects=False,
+            trust_env=self._trust_env,
+            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
         )
+        client = OpenAI(base_url=self.base_url, api_key=self.key, max_retries=0, http_client=http)
         if self.base_url != OPENAI:
             client.organization = client.project = None  # the environment's are OpenAI's
         return client
