@@ -5,14 +5,16 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import av
 import pytest
 
 from reeldb.index.archive import Archive
-from reeldb.ingest import one
 from reeldb.ingest.add import add
+from reeldb.ingest.pass_ import Pass
 from reeldb.ingest.report import Item
+from reeldb.media.identity import scan_packets
 from reeldb.schema.settings import Settings
-from tests.clips import make_clip, remux, solid, write_clip
+from tests.clips import make_clip, remux
 from tests.ingest.conftest import EMBEDDER
 
 
@@ -110,7 +112,7 @@ def test_a_remuxed_copy_is_copied_without_decoding(
 ) -> None:
     added(archive, clip)
     other = remux(clip, tmp_path / f"other{suffix}")
-    monkeypatch.setattr(one, "Pass", None)  # decoding would fail
+    monkeypatch.setattr("reeldb.ingest.one.Pass", None)  # decoding would fail
     assert added(archive, other) == ["copied"]
     first, second = sorted(videos(archive), key=lambda v: str(v["added_at"]))
     assert second["content_id"] == first["content_id"]
@@ -122,23 +124,29 @@ def test_a_remuxed_copy_is_copied_without_decoding(
         assert ids.count(first["video_id"]) == ids.count(second["video_id"]) > 0
 
 
+def slower(src: Path, dst: Path, factor: int) -> Path:
+    """The same packets, each shown `factor` times as late and as long."""
+    with av.open(str(src)) as source, av.open(str(dst), "w") as out:
+        stream = out.add_stream_from_template(source.streams.video[0])
+        for packet in source.demux(video=0):
+            if packet.size and packet.pts is not None and packet.dts is not None:
+                packet.pts, packet.dts = packet.pts * factor, packet.dts * factor
+                packet.duration, packet.stream = (packet.duration or 0) * factor, stream
+                out.mux_one(packet)
+    return dst
+
+
 def test_the_same_packets_at_other_times_are_other_content(
     archive: Archive, tmp_path: Path
 ) -> None:
-    pictures = [solid("red")] * 10 + [solid("blue")] * 10
-    paths = [
-        write_clip(tmp_path / f"{step}.mp4", [(i * step / 1000, p) for i, p in enumerate(pictures)])
-        for step in (40, 60, 80)
-    ]
-    contents = [[*map(float, (20 * s / 1000,))] for s in (40, 60, 80)]
+    plain = make_clip(tmp_path / "1.mp4", [("red", 0.4), ("blue", 0.4)])
+    paths = [plain, *(slower(plain, tmp_path / f"{n}.mp4", n) for n in (2, 3))]
+    assert len({scan_packets(p).content_digest for p in paths}) == 1
     assert added(archive, *paths) == ["added"] * 3
     found = sorted(videos(archive), key=lambda v: str(v["name"]))
-    assert [v["duration_s"] for v in found] == pytest.approx([c[0] for c in contents], abs=0.05)
-    digests = {one.scan_packets(p).content_digest for p in paths}
-    if len(digests) == 1:
-        assert len({v["content_id"] for v in found}) == 3
-    slow = remux(paths[1], tmp_path / "slow.mkv")
-    assert added(archive, slow) == ["copied"]
+    assert [v["duration_s"] for v in found] == pytest.approx([0.8, 1.6, 2.4], abs=0.05)
+    assert len({v["content_id"] for v in found}) == 3
+    assert added(archive, remux(paths[1], tmp_path / "2.mkv")) == ["copied"]
 
 
 def test_a_file_that_changes_meanwhile_is_refused(
@@ -146,14 +154,14 @@ def test_a_file_that_changes_meanwhile_is_refused(
 ) -> None:
     path = tmp_path / "growing.mp4"
     shutil.copy(clip, path)
-    whole = one.Pass.run
+    whole = Pass.run
 
-    def run(self: one.Pass) -> object:
+    def run(self: Pass) -> object:
         with path.open("ab") as f:
             f.write(b"more")
         return whole(self)
 
-    monkeypatch.setattr(one.Pass, "run", run)
+    monkeypatch.setattr(Pass, "run", run)
     (item,) = add(archive, [path], embedder=EMBEDDER).items
     assert isinstance(item, Item) and item.outcome == "failed"
     assert "changed while it was read" in item.message
@@ -165,14 +173,14 @@ def test_a_video_published_meanwhile_stays_and_learns_the_path(
 ) -> None:
     copy = tmp_path / "copy.mp4"
     shutil.copy(clip, copy)
-    whole = one.Pass.run
+    whole = Pass.run
 
-    def run(self: one.Pass) -> object:
-        monkeypatch.setattr(one.Pass, "run", whole)
+    def run(self: Pass) -> object:
+        monkeypatch.setattr(Pass, "run", whole)
         assert added(Archive.open(archive.path), clip) == ["added"]
         return whole(self)
 
-    monkeypatch.setattr(one.Pass, "run", run)
+    monkeypatch.setattr(Pass, "run", run)
     assert added(archive, copy) == ["known"]
     (video,) = videos(archive)
     assert video["aliases"] == [str(clip), str(copy)]

@@ -19,10 +19,11 @@ from reeldb.ingest import worker, workers
 from reeldb.ingest.add import add
 from reeldb.ingest.report import Event
 from reeldb.schema.errors import ArchiveError
+from reeldb.schema.settings import Settings
 from tests.clips import make_clip
 from tests.ingest.conftest import EMBEDDER
 
-SLOW = "fake:embedder?dim=16&batch=1&seconds=0.5"
+SLOW = "fake:embedder?dim=16&batch=1&seconds=0.25"
 
 
 def folder_of_clips(root: Path, count: int, seconds: float = 2.0) -> Path:
@@ -80,21 +81,20 @@ def test_an_interrupt_keeps_whole_videos_and_the_next_run_goes_on(
     archive: Archive, tmp_path: Path, count: int
 ) -> None:
     folder = folder_of_clips(tmp_path, 4)
-    process = add_in_a_process(archive.path, folder, count)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "added\n"
-    time.sleep(0.3)
-    started = time.monotonic()
-    os.killpg(process.pid, signal.SIGINT)
-    told = process.stdout.read()
-    assert process.wait() == 0
-    assert told.endswith("INTERRUPTED\n")
+    with add_in_a_process(archive.path, folder, count) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "added\n"
+        time.sleep(0.2)
+        started = time.monotonic()
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.stdout.read().endswith("INTERRUPTED\n")
+    assert process.returncode == 0
     assert time.monotonic() - started < 5
     kept = names(archive)
     assert 1 <= len(kept) < 4
     snapshot = archive.snapshot()
     assert set(snapshot.relation("frames")["video"].to_pylist()) == set(kept)
-    report = add(archive, [folder], embedder=SLOW.replace("0.5", "0.5"))
+    report = add(archive, [folder], embedder=SLOW)
     outcomes = [i.outcome for i in report.items]
     assert outcomes.count("known") == len(kept) and outcomes.count("added") == 4 - len(kept)
 
@@ -132,13 +132,13 @@ def test_an_archive_that_cannot_be_written_ends_the_batch(
 ) -> None:
     folder = folder_of_clips(tmp_path, 2)
     (archive.path / "reel.toml").rename(archive.path / "gone.toml")
-    job = workers.Job(str(archive.path), workers.Settings(), "none", False)
+    job = workers.Job(str(archive.path), Settings(), "none", False)
     with pytest.raises(ArchiveError, match="not an archive"):
         list(workers.add_with_workers(job, sorted(folder.iterdir()), 2, lambda *_: None))
 
 
 def test_a_worker_ends_when_nobody_asks_any_more(archive: Archive) -> None:
-    job = workers.Job(str(archive.path), workers.Settings(), "none", False)
+    job = workers.Job(str(archive.path), Settings(), "none", False)
     done = subprocess.run(
         [sys.executable, "-m", worker.__name__],
         input=job.to_json() + "\n" + json.dumps("/nowhere/at all.mp4") + "\n",
