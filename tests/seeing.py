@@ -231,7 +231,7 @@ def _picture(url: str) -> Picture:
     found = cv2.imdecode(np.frombuffer(base64.b64decode(data), np.uint8), cv2.IMREAD_COLOR)
     if found is None:
         raise ValueError("not a picture")
-    return np.ascontiguousarray(found[:, :, ::-1], np.uint8)
+    return np.asarray(cv2.cvtColor(found, cv2.COLOR_BGR2RGB), np.uint8)
 
 
 def _sound(data: bytes) -> tuple[np.ndarray[Any, Any], int]:

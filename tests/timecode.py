@@ -40,7 +40,7 @@ def read_stamp(picture: Picture) -> tuple[int, float] | None:
     height, width = picture.shape[:2]
     if height < STRIP * ROWS * 2 or width < COLUMNS * 2:
         return None
-    light = picture.mean(axis=2)
+    light = picture[: height // STRIP + 1].mean(axis=2)
     cells = np.array([_middle(light, cell) for cell in _cells(height, width)])
     low, high = cells.min(), cells.max()
     if high - low < _LEAST_CONTRAST:

@@ -146,7 +146,14 @@ def _is_strict(schema: Any) -> bool:
 
 
 def _completions(client: Any) -> Any:
-    return client.chat.completions.with_streaming_response.create
+    """The call. The messages go in as `extra_body`: the client would walk through their types,
+    which takes as long as all the rest of a request."""
+    create = client.chat.completions.with_streaming_response.create
+
+    def call(messages: list[dict[str, Any]], **rest: Any) -> Any:
+        return create(messages=[], extra_body={"messages": messages}, **rest)
+
+    return call
 
 
 def _smaller(most: int, side: int, fault: Fault) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from tests.faults import Fault
 from tests.models.openai_adapters import Adapters, adapters, question, request
 from tests.seeing import SeeingServer
 
-SECRET = "sk-very-secret-0123456789"
+SECRET = "very-secret-0123456789"
 
 
 def said(made: Adapters, model: str = "seer") -> str:
