@@ -1,0 +1,160 @@
+"""What a statement may spend: the words of BUDGET, and the defaults."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from threading import Lock
+from typing import Literal
+
+from reeldb.schema.errors import BudgetError
+
+UNITS = ("captions", "calls", "seconds", "tokens", "usd")
+DEFAULT_CAPTIONS = 256
+DEFAULT_CHATS = 256
+DEFAULT_LOOKS = 2_000
+MANY = 1 << 60
+Kind = Literal["captions", "chats", "looks"]
+
+
+def unit_of(word: str) -> str | None:
+    """`CAPTION` and `CAPTIONS` -> `captions`; None for a word that is no unit."""
+    low = word.lower()
+    return low if low in UNITS else low + "s" if low + "s" in UNITS else None
+
+
+def parse_budget(text: str) -> dict[str, float]:
+    """Limits by unit from `50 captions, 90 seconds`. Raises BudgetError.
+
+    >>> parse_budget("50 captions, 1.5 usd")
+    {'captions': 50.0, 'usd': 1.5}
+    """
+    out: dict[str, float] = {}
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s+([A-Za-z]+)\s*", part)
+        unit = unit_of(match[2]) if match else None
+        if match is None or unit is None:
+            raise BudgetError(
+                f"budget {part.strip()!r}: write a number and one of {', '.join(UNITS)}"
+            )
+        if unit in out:
+            raise BudgetError(f"the budget gives {unit} twice")
+        out[unit] = float(match[1])
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """At most so many captions made, calls of any kind, seconds and tokens of models, dollars.
+
+    None is no limit of that kind. `chats` and `looks` are default limits, not words of BUDGET.
+    """
+
+    captions: int | None = None
+    calls: int | None = None
+    seconds: float | None = None
+    tokens: int | None = None
+    usd: float | None = None
+    chats: int | None = None
+    looks: int | None = None
+
+    @staticmethod
+    def of(amounts: Mapping[str, float] | Iterable[tuple[str, float]]) -> Limits:
+        """From numbers by unit. Raises BudgetError for a number that counts nothing."""
+        values = dict(amounts)
+        for unit, number in values.items():
+            whole = unit in ("captions", "calls", "tokens")
+            if unit not in UNITS:
+                raise BudgetError(f"budget has no unit {unit!r}; known: {', '.join(UNITS)}")
+            if not isfinite(number) or number < 0 or (whole and number != int(number)):
+                kind = "a whole number" if whole else "a number"
+                raise BudgetError(f"budget of {number:g} {unit}: give {kind}, 0 or more")
+        return Limits(
+            captions=_whole(values.get("captions")),
+            calls=_whole(values.get("calls")),
+            seconds=values.get("seconds"),
+            tokens=_whole(values.get("tokens")),
+            usd=values.get("usd"),
+        ).with_defaults()
+
+    @staticmethod
+    def default() -> Limits:
+        return Limits().with_defaults()
+
+    def with_defaults(self) -> Limits:
+        """Kinds that the clause does not bound keep their default; CALLS bounds them all."""
+        if self.calls is not None:
+            return self
+        captions = DEFAULT_CAPTIONS if self.captions is None else self.captions
+        return Limits(
+            captions, None, self.seconds, self.tokens, self.usd, DEFAULT_CHATS, DEFAULT_LOOKS
+        )
+
+    def __str__(self) -> str:
+        named = ((u, getattr(self, u)) for u in (*UNITS, "chats", "looks"))
+        return ", ".join(f"{n:g} {u}" for u, n in named if n is not None)
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+class Budget:
+    """What a statement has spent, debited before each call, so parallel calls cannot overspend."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.captions = self.chats = self.looks = self.tokens = 0
+        self.seconds = self.usd = 0.0
+        self.ended_by: str | None = None
+        self._lock = Lock()
+
+    @property
+    def calls(self) -> int:
+        return self.captions + self.chats + self.looks
+
+    def left(self, kind: Kind) -> int:
+        """How many calls of a kind may still be made."""
+        limits = self.limits
+        if self._over() is not None:
+            return 0
+        most = [MANY]
+        for limit, spent in ((getattr(limits, kind), getattr(self, kind)),
+                             (limits.calls, self.calls)):  # fmt: skip
+            if limit is not None:
+                most.append(max(0, limit - spent))
+        return min(most)
+
+    def _over(self) -> str | None:
+        for unit in ("seconds", "tokens", "usd"):
+            limit = getattr(self.limits, unit)
+            if limit is not None and getattr(self, unit) >= limit:
+                return f"{limit:g} {unit}"
+        return None
+
+    def take(self, kind: Kind, wanted: int) -> int:
+        """Debits up to `wanted` calls and gives how many are granted."""
+        with self._lock:
+            granted = min(wanted, self.left(kind))
+            setattr(self, kind, getattr(self, kind) + granted)
+            if granted < wanted:
+                self.ended_by = self._cause(kind)
+        return granted
+
+    def _cause(self, kind: Kind) -> str:
+        over = self._over()
+        if over is not None:
+            return over
+        own, every = getattr(self.limits, kind), self.limits.calls
+        if own is not None and getattr(self, kind) >= own:
+            return f"{own:,} {kind}"
+        return f"{every:,} calls"
+
+    def paid(self, seconds: float, tokens: int, usd: float = 0.0) -> None:
+        """What calls cost, known only after them."""
+        with self._lock:
+            self.seconds += seconds
+            self.tokens += tokens
+            self.usd += usd

@@ -1,0 +1,77 @@
+"""`Engine`: one archive, its models and the SET values of a connection; it runs statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
+
+from reeldb.index.archive import Archive
+from reeldb.index.session import Session
+from reeldb.models.registry import Models
+from reeldb.query.budget import Limits
+from reeldb.query.params import Parameters
+from reeldb.query.pictures import Opener, open_video
+from reeldb.query.result import Result
+from reeldb.query.variables import Variables
+
+KEPT_SESSIONS = 2
+
+
+class Engine:
+    """Safe to use from several threads; each statement has a DuckDB connection of its own."""
+
+    def __init__(self, archive: Archive, models: Models, opener: Opener = open_video) -> None:
+        self.archive, self.models, self.opener = archive, models, opener
+        self.variables = Variables()
+        self.text_vectors: dict[str, object] = {}  # texts embedded by this process, by digest
+        self._idle: list[Session] = []
+        self._lock = Lock()
+
+    def sql(
+        self,
+        statement: str,
+        parameters: Parameters = (),
+        *,
+        budget: Mapping[str, float] | None = None,
+        cached: bool = False,
+    ) -> Result:
+        """Runs one statement. `budget` stands in for a BUDGET clause; `cached` computes nothing."""
+        from reeldb.query.run import run
+
+        limits = None if budget is None else Limits.of(budget)
+        return run(self, statement, parameters, limits=limits, cached=cached)
+
+    def columns(self, statement: str, parameters: Parameters = ()) -> list[str]:
+        """The names of the columns that a SELECT gives, without running it."""
+        from reeldb.query.run import columns_of
+
+        return columns_of(self, statement, parameters)
+
+    def has_vectors(self) -> bool:
+        """Whether the archive holds vectors of the embedder in use."""
+        if self.models.address("embedder") is None:
+            return False
+        return self.models.embedder().space in self.archive.snapshot().spaces()
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """A DuckDB connection for one statement."""
+        with self._lock:
+            session = self._idle.pop() if self._idle else Session()
+        try:
+            yield session
+        finally:
+            with self._lock:
+                keep = len(self._idle) < KEPT_SESSIONS
+                if keep:
+                    self._idle.append(session)
+            if not keep:
+                session.close()
+
+    def close(self) -> None:
+        with self._lock:
+            for session in self._idle:
+                session.close()
+            self._idle.clear()
+            self.text_vectors.clear()

@@ -1,0 +1,229 @@
+"""Fills: the tables of values that key queries and the final query join in.
+
+One table a unit, `f0`, `f1` ..., of (k, v, s): the key of a row, its value, its state. A row
+that is absent has not been looked at; a row with a NULL value has, and there is no value.
+Relations are registered as `b_<name>`, with their key and the values that all rows have at
+once (`__c2`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from reeldb.index.session import Session
+from reeldb.query.fillers.base import Batch, Filler, Work
+from reeldb.query.plan import Plan, Read
+from reeldb.query.units import Unit
+
+if TYPE_CHECKING:
+    from reeldb.query.fillers.captions import Captions
+    from reeldb.query.fillers.looks import LookRows, Looks
+    from reeldb.query.similar import Similarity
+
+ARROW = {
+    "VARCHAR": pa.string(),
+    "BOOLEAN": pa.bool_(),
+    "DOUBLE": pa.float64(),
+    "BLOB": pa.binary(),
+    "FLOAT[]": pa.list_(pa.float32()),
+}
+UNKNOWN = "not computed"
+
+
+@dataclass(slots=True)
+class Filled:
+    """The values of one unit so far. `cached` and `made` count how they came."""
+
+    unit: Unit
+    batch: Batch = field(default_factory=Batch)
+    known: set[int] = field(default_factory=set)
+    cached: int = 0
+    made: int = 0
+
+    def add(self, batch: Batch, *, made: bool) -> int:
+        """Takes the new keys of a batch and gives how many there were."""
+        new = 0
+        for key, value, state in zip(batch.keys, batch.values, batch.states, strict=True):
+            if key not in self.known:
+                self.known.add(key)
+                self.batch.add(key, value, state)
+                new += 1
+        if made:
+            self.made += new
+        else:
+            self.cached += new
+        return new
+
+    def table(self) -> pa.Table:
+        return pa.table(
+            {
+                "k": pa.array(self.batch.keys, pa.int64()),
+                "v": pa.array(self.batch.values, ARROW[self.unit.type]),
+                "s": pa.array(self.batch.states, pa.string()),
+            }
+        )
+
+
+class Fills:
+    """The values of one statement."""
+
+    def __init__(
+        self,
+        work: Work,
+        session: Session,
+        plan: Plan,
+        similarity: Similarity,
+        values: Mapping[str, object],
+        text_vectors: dict[str, object],
+    ) -> None:
+        self.work, self.session, self.plan = work, session, plan
+        self.similarity, self.values, self.text_vectors = similarity, values, text_vectors
+        self.filled = [Filled(u) for u in plan.units]
+        self._fillers: dict[int, Filler] = {}
+        self._captions: dict[tuple[str, str], Captions] = {}
+        self._looks: dict[str, Looks] = {}
+        self._rows: dict[str, LookRows] = {}
+        self.looked: dict[str, int] = {}
+
+    # Registration
+
+    def start(self) -> None:
+        """Registers every relation of the plan and an empty table for every fill."""
+        for relation in self.plan.relations:
+            self._register_relation(relation)
+        for number, unit in enumerate(self.plan.units):
+            if not unit.at_once:
+                self._register_fill(number)
+
+    def _register_relation(self, relation: str, late: bool = False) -> None:
+        lazy = any(s.lazy_rows for s in self.plan.scans.values() if s.relation == relation)
+        table = self.rows_of(relation).table() if lazy else self._stored(relation)
+        for number, unit in enumerate(self.plan.units):
+            if unit.relation == relation and unit.at_once:
+                table = table.append_column(f"__c{number}", self._dense(number, unit, late))
+        self.session.register(f"b_{relation}", table)
+
+    def _stored(self, relation: str) -> pa.Table:
+        return self.work.catalog.table(relation)
+
+    def _register_fill(self, number: int) -> None:
+        self.session.register(f"f{number}", self.filled[number].table())
+
+    def _dense(self, number: int, unit: Unit, late: bool) -> pa.Array:
+        if unit.kind == "status":
+            return self._statuses(unit, late)
+        scores = self.similarity.scores(unit, self.values)
+        return pa.array(scores, pa.float32(), mask=np.isnan(scores)).cast(pa.float64())
+
+    def _statuses(self, unit: Unit, late: bool) -> pa.Array:
+        """The state of every caption: at the start, or where asked for with what was filled."""
+        rows = self.work.catalog.snapshot.relation(unit.relation).num_rows
+        states = [UNKNOWN] * rows
+        captions = self.captions_of(unit.relation)
+        known = captions.recall(range(rows)) if not late else captions.states(range(rows))
+        for key, state in zip(known.keys, known.states, strict=True):
+            states[key] = state
+        return pa.array(states, pa.string())
+
+    def finish(self) -> None:
+        """The last look at states, for those that the SELECT list shows."""
+        late = {u.relation for u in self.plan.units if u.kind == "status" and u.late}
+        for relation in late:
+            self._register_relation(relation, late=True)
+
+    # Fillers
+
+    def filler(self, read: Read) -> Filler:
+        if read.unit < 0:
+            return self.rows_of(read.relation)
+        if read.unit not in self._fillers:
+            self._fillers[read.unit] = self._make_filler(self.plan.units[read.unit])
+        return self._fillers[read.unit]
+
+    def _make_filler(self, unit: Unit) -> Filler:
+        from reeldb.query.fillers.stored import Heavy, SpeechText
+
+        if unit.kind == "heavy":
+            return Heavy(self.work, unit.relation, unit.column)
+        if unit.column == "speech_text":
+            return SpeechText(self.work)
+        if unit.column == "ocr_text":
+            from reeldb.query.fillers.looks import OcrText
+
+            return OcrText(self.work, self.looks_of("ocr"))
+        if unit.kind in ("similarity", "matches"):
+            return self._judged(unit)
+        return self.captions_of(unit.relation, unit.text if unit.kind == "describe" else None)
+
+    def _judged(self, unit: Unit) -> Filler:
+        from reeldb.query.fillers.judged import TextSimilarity, Verdicts
+
+        if unit.kind == "similarity":
+            captions = self.captions_of(unit.relation)
+            return TextSimilarity(self.work, captions, unit.text, self.text_vectors)
+        about = self.captions_of(unit.relation) if unit.column == "caption" else None
+        return Verdicts(self.work, unit.relation, about, unit.text)
+
+    def captions_of(self, relation: str, question: str | None = None) -> Captions:
+        from reeldb.query.fillers.captions import Captions
+        from reeldb.query.prompts import FRAME, SCENE, describing
+
+        key = (relation, question or "")
+        if key not in self._captions:
+            if question is not None:
+                made = Captions(self.work, relation, "describe", describing(question))
+            elif relation == "scenes":
+                made = Captions(self.work, relation, "clip", SCENE)
+            else:
+                made = Captions(self.work, relation, "frame", FRAME)
+            self._captions[key] = made
+        return self._captions[key]
+
+    def looks_of(self, role: str) -> Looks | None:
+        from reeldb.query.fillers.looks import Looks
+
+        if self.work.models.get(role) is None:  # type: ignore[arg-type]
+            return None
+        if role not in self._looks:
+            self._looks[role] = Looks(self.work, role)
+        return self._looks[role]
+
+    def rows_of(self, relation: str) -> LookRows:
+        from reeldb.query.fillers.looks import LookRows
+
+        if relation not in self._rows:
+            looks = self.looks_of(relation)
+            if looks is None:
+                raise AssertionError(f"{relation} is lazy without a tool")
+            self._rows[relation] = LookRows(self.work, looks)
+        return self._rows[relation]
+
+    # Filling
+
+    def recall(self, read: Read, keys: Sequence[int]) -> int:
+        """Takes what is known for these keys; gives how many values are new."""
+        if read.unit < 0:
+            return 0
+        batch = self.filler(read).recall(keys)
+        return self._take(read, batch, made=False)
+
+    def make(self, read: Read, keys: Sequence[int]) -> int:
+        """Makes values of the first of these keys; gives how many are new."""
+        batch = self.filler(read).make(keys)
+        if read.unit < 0:
+            if batch.keys:
+                self.looked[read.relation] = self.looked.get(read.relation, 0) + len(batch)
+                self._register_relation(read.relation)
+            return len(batch)
+        return self._take(read, batch, made=True)
+
+    def _take(self, read: Read, batch: Batch, *, made: bool) -> int:
+        new = self.filled[read.unit].add(batch, made=made)
+        if new:
+            self._register_fill(read.unit)
+        return new

@@ -1,0 +1,211 @@
+"""Values over other values: `similarity(caption, '...')` and `matches(...)`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reeldb.index.assemble import newest
+from reeldb.index.ledger import ReplyRow
+from reeldb.query.catalog import Catalog
+from reeldb.query.fillers.base import Batch, Work
+from reeldb.query.fillers.captions import Captions
+from reeldb.query.prompts import JUDGE
+from reeldb.schema.digests import digest, request_key
+from reeldb.schema.errors import ModelError
+from reeldb.schema.models import ChatModel, Message, Reply
+
+YES, NO = ("yes", "true"), ("no", "false")
+
+
+class TextSimilarity:
+    """Cosines of captions with a text, by the text embedder. Reads captions, costs no call."""
+
+    def __init__(self, work: Work, captions: Captions, text: str, kept: dict[str, object]) -> None:
+        self.work, self.captions, self.text, self.kept = work, captions, text, kept
+        self.embedder = work.models.text_embedder()
+        self.size = captions.size
+
+    def recall(self, keys: Sequence[int]) -> Batch:
+        return self._scored(self.captions.recall(keys))
+
+    def make(self, keys: Sequence[int]) -> Batch:
+        return self._scored(self.captions.make(keys))
+
+    def _scored(self, captions: Batch) -> Batch:
+        texts = [v for v in captions.values if isinstance(v, str)]
+        if not texts:
+            return Batch(captions.keys, [None] * len(captions), captions.states)
+        vectors = self._vectors([self.text, *texts])
+        query = vectors[self._key(self.text)]
+        values: list[object] = [
+            float(np.dot(vectors[self._key(v)], query)) if isinstance(v, str) else None
+            for v in captions.values
+        ]
+        return Batch(captions.keys, values, captions.states)
+
+    def _key(self, text: str) -> str:
+        return digest(self.embedder.identity, text)
+
+    def _vectors(self, texts: Sequence[str]) -> Mapping[str, np.ndarray]:
+        """Unit vectors by key, embedded once a process."""
+        new = {k: t for t in texts if (k := self._key(t)) not in self.kept}
+        if new:
+            for key, vector in zip(new, self.embedder.embed_texts(list(new.values())), strict=True):
+                self.kept[key] = vector
+        return self.kept  # type: ignore[return-value]
+
+
+class Verdicts:
+    """TRUE, FALSE or NULL of a statement about captions or pictures, one reply each.
+
+    An unreadable reply is NULL, never TRUE.
+    """
+
+    def __init__(self, work: Work, relation: str, captions: Captions | None, text: str) -> None:
+        self.work, self.relation, self.captions, self.text = work, relation, captions, text
+        self.role = "vision" if captions is None else "chat"
+        self.model: ChatModel = work.models.vision() if captions is None else work.models.chat()
+        self.size = captions.size if captions is not None else 8
+        self.known: dict[int, tuple[bool | None, str]] = {}
+
+    def recall(self, keys: Sequence[int]) -> Batch:
+        out = Batch()
+        rest = [k for k in keys if k not in self.known]
+        if rest and self.captions is not None:
+            ready = self.captions.recall(rest)
+            self._without_caption(ready)
+            rest = [k for k, v in zip(ready.keys, ready.values, strict=True) if v is not None]
+        if rest:
+            self._from_snapshot(rest)
+        for key in keys:
+            if key in self.known:
+                out.add(key, *self.known[key])
+        return out
+
+    def _without_caption(self, captions: Batch) -> None:
+        for key, value, state in zip(captions.keys, captions.values, captions.states, strict=True):
+            if value is None:
+                self.known[key] = (None, state)
+
+    def _from_snapshot(self, keys: Sequence[int]) -> None:
+        index = reply_index(self.work.catalog)
+        if not len(index):
+            return
+        wanted = pa.array([self._key(k) for k in keys])
+        at = pc.index_in(wanted, value_set=index["key"].chunk(0))
+        texts = index["text"].chunk(0).take(at).to_pylist()
+        states = index["status"].chunk(0).take(at).to_pylist()
+        for key, text, state in zip(keys, texts, states, strict=True):
+            if state is not None:
+                self.known[key] = verdict(text, state)
+                self.work.count("replies_reused", 1)
+
+    def make(self, keys: Sequence[int]) -> Batch:
+        out = self.recall(keys)
+        missing = [k for k in keys if k not in self.known][: self.size]
+        if self.captions is not None and missing:
+            ready = self.captions.make(missing)
+            self._without_caption(ready)
+            missing = [
+                k for k, v in zip(ready.keys, ready.values, strict=True)
+                if v is not None and k not in self.known
+            ]  # fmt: skip
+        granted = self.work.budget.take("chats", len(missing)) if missing else 0
+        if granted:
+            self._call(missing[:granted])
+        done = set(out.keys)
+        for key in keys:
+            if key in self.known and key not in done:
+                out.add(key, *self.known[key])
+        return out
+
+    def _prompt(self, key: int) -> str:
+        caption = self.captions.known[key][0] if self.captions is not None else ""
+        about = f"\n<description>\n{caption}\n</description>" if caption else ""
+        return f"{JUDGE.text}\n<statement>\n{self.text}\n</statement>{about}"
+
+    def _key(self, key: int) -> str:
+        request: dict[str, object] = {
+            "what": "verdict", "prompt": self._prompt(key), "model": self.model.identity,
+        }  # fmt: skip
+        if self.captions is None:
+            rank, ms = self._picture(key)
+            request |= {"content": self.work.catalog.video(rank).content_id, "times_ms": [ms]}
+        return request_key(request)
+
+    def _picture(self, key: int) -> tuple[int, int]:
+        catalog = self.work.catalog
+        rank = int(catalog.snapshot.ranks(self.relation)[key])
+        return rank, catalog.picture_ms(self.relation, key)
+
+    def _call(self, keys: Sequence[int]) -> None:
+        messages: list[list[Message]] = []
+        asked: list[int] = []
+        for key in keys:
+            message = self._message(key)
+            if message is None:
+                self.known[key] = (None, "unread")
+            else:
+                messages.append([message])
+                asked.append(key)
+        if not messages:
+            return
+        started = time.monotonic()
+        replies = self.model.reply(messages)
+        seconds = time.monotonic() - started
+        if len(replies) != len(messages):
+            raise ModelError(f"{self.model.address} gave {len(replies)} of {len(messages)} replies")
+        self.work.budget.paid(seconds, sum(r.tokens for r in replies))
+        self.work.count("replies_made", len(replies))
+        rows = [
+            self._row(k, r, seconds / len(replies)) for k, r in zip(asked, replies, strict=True)
+        ]
+        self.work.keep(lambda: self.work.ledger.put_replies(rows))
+        for key, reply in zip(asked, replies, strict=True):
+            self.known[key] = verdict(reply.text, reply.status)
+
+    def _message(self, key: int) -> Message | None:
+        if self.captions is not None:
+            return Message("user", self._prompt(key))
+        rank, ms = self._picture(key)
+        images = self.work.pictures.at(self.work.catalog.video(rank), [ms], 512)
+        if images is None:
+            return None
+        return Message("user", self._prompt(key), images, [ms / 1000])
+
+    def _row(self, key: int, reply: Reply, seconds: float) -> ReplyRow:
+        return ReplyRow(
+            key=self._key(key), role=self.role, model=self.model.identity,
+            text=reply.text, status=reply.status, note=reply.note or None,
+            tokens=reply.tokens, seconds=seconds,
+        )  # fmt: skip
+
+
+def verdict(text: str | None, status: str) -> tuple[bool | None, str]:
+    """What a reply says: only a whole word counts.
+
+    >>> verdict("Yes.", "ok"), verdict("untrue", "ok"), verdict("", "refused")
+    ((True, 'ok'), (None, 'unread'), (None, 'refused'))
+    """
+    if status != "ok":
+        return None, status
+    word = (text or "").strip().strip(".!\"'*").lower()
+    if word in YES:
+        return True, "ok"
+    return (False, "ok") if word in NO else (None, "unread")
+
+
+def reply_index(catalog: Catalog) -> pa.Table:
+    """The counting reply of each key, failed ones left out."""
+
+    def make() -> pa.Table:
+        rows = newest(catalog.snapshot.rows("replies", ["key", "text", "status", "created_at"]))
+        rows = rows.filter(pc.not_equal(rows["status"], "failed"))
+        return rows.select(["key", "text", "status"]).combine_chunks()
+
+    return catalog.kept("reply index", ["replies"], None, make)

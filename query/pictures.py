@@ -1,0 +1,74 @@
+"""Pictures out of video files, for the fills of one statement."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol
+
+from reeldb.query.catalog import Video
+from reeldb.schema.errors import MediaError
+
+if TYPE_CHECKING:
+    from reeldb.schema.models import Image
+
+MOST_OPEN = 4
+
+
+class OpenVideo(Protocol):
+    """A file kept open for its pictures, as `media.pictures.Pictures` is."""
+
+    def at(self, times_s: Sequence[float], *, max_side: int | None = None) -> list[Image]: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None: ...
+
+
+Opener = Callable[[str], OpenVideo]
+
+
+def open_video(path: str) -> OpenVideo:
+    from reeldb.media.pictures import Pictures  # decoders are loaded only where a fill needs them
+
+    return Pictures(path)
+
+
+class PictureReader:
+    """Keeps the last few files open. A file that cannot be read is told once, in `notes`."""
+
+    def __init__(self, opener: Opener, notes: list[str]) -> None:
+        self._opener, self._notes = opener, notes
+        self._open: OrderedDict[str, OpenVideo] = OrderedDict()
+        self._gone: set[str] = set()
+
+    def at(self, video: Video, times_ms: Sequence[int], max_side: int) -> list[Image] | None:
+        """The pictures at these times, or None where the file is gone or broken."""
+        if video.path in self._gone:
+            return None
+        try:
+            times_s = [ms / 1000 for ms in times_ms]
+            return self._video(video.path).at(times_s, max_side=max_side)
+        except MediaError as e:
+            self._gone.add(video.path)
+            self._notes.append(f"{video.name}: its pictures cannot be read ({e})")
+            return None
+
+    def _video(self, path: str) -> OpenVideo:
+        if path in self._open:
+            self._open.move_to_end(path)
+            return self._open[path]
+        if len(self._open) >= MOST_OPEN:
+            self._open.popitem(last=False)[1].__exit__(None, None, None)
+        self._open[path] = self._opener(path)
+        return self._open[path]
+
+    def close(self) -> None:
+        while self._open:
+            with suppress(MediaError):
+                self._open.popitem()[1].__exit__(None, None, None)

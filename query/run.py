@@ -1,0 +1,367 @@
+"""Running: plan, fill in waves until no missing value can matter, finish in DuckDB."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from reeldb.index.ledger import Ledger
+from reeldb.index.session import Session
+from reeldb.index.snapshot import Snapshot
+from reeldb.query import parse as ast
+from reeldb.query.bind import bind
+from reeldb.query.budget import Budget, Limits
+from reeldb.query.catalog import Catalog, relation_order
+from reeldb.query.dialect import sql_of
+from reeldb.query.engine import Engine
+from reeldb.query.fill import Fills
+from reeldb.query.fillers.base import Work
+from reeldb.query.params import Parameters, bind_parameters, for_duckdb
+from reeldb.query.pictures import PictureReader
+from reeldb.query.plan import Fill, Plan, Read, TopRows
+from reeldb.query.planner import add_total_order, order_last_block, plan_of
+from reeldb.query.result import Result
+from reeldb.query.rewrite import rewrite
+from reeldb.query.rules import RULES
+from reeldb.query.similar import Similarity
+from reeldb.query.variables import CHOICES, Variables
+from reeldb.schema.errors import BindError, ExecuteError, PlanError, TimeoutExceeded
+from reeldb.schema.relations import RELATIONS
+
+PICTURE_TOOLS = ("ocr", "objects")
+FIRST_ROWS = 4  # a LIMIT asks for this many times the rows it wants, then for twice as many ...
+
+
+def run(
+    engine: Engine,
+    text: str,
+    parameters: Parameters = (),
+    *,
+    limits: Limits | None = None,
+    cached: bool = False,
+) -> Result:
+    """Runs one statement of the language."""
+    from reeldb.query.statements import run_other
+
+    statement = ast.parse(text)
+    if not isinstance(statement, ast.Select):
+        return run_other(engine, statement, parameters)
+    variables = engine.variables.cached() if cached else engine.variables
+    if statement.explain is not None:
+        from reeldb.query.explain import explain
+
+        return engine.archive.read(
+            lambda s: explain(engine, s, statement, parameters, variables, limits)
+        )
+    return engine.archive.read(
+        lambda s: select(engine, s, statement, parameters, variables, limits)
+    )
+
+
+def select(
+    engine: Engine,
+    snapshot: Snapshot,
+    statement: ast.Select,
+    parameters: Parameters,
+    variables: Variables,
+    limits: Limits | None = None,
+) -> Result:
+    with engine.session() as session:
+        prepared = prepare(engine, snapshot, statement, parameters, variables)
+        running = Running(engine, session, prepared, statement.budget or limits)
+        try:
+            return running.result()
+        finally:
+            running.close()
+
+
+def columns_of(engine: Engine, text: str, parameters: Parameters) -> list[str]:
+    statement = ast.parse(text)
+    if not isinstance(statement, ast.Select):
+        raise PlanError("only a SELECT has columns to name")
+    snapshot = engine.archive.snapshot()
+    tree = statement.tree.copy()
+    bind_parameters(tree, parameters)
+    return list(bind(tree, statement.text, snapshot.find_video).names)
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A statement that is planned but not run."""
+
+    catalog: Catalog
+    plan: Plan
+    names: tuple[str, ...]
+    values: dict[str, object]
+    variables: Variables
+    notes: list[str] = field(default_factory=list)
+
+
+def prepare(
+    engine: Engine,
+    snapshot: Snapshot,
+    statement: ast.Select,
+    parameters: Parameters,
+    variables: Variables,
+) -> Prepared:
+    """Binds, applies the rules and plans. Touches no model beyond its name."""
+    tree = statement.tree.copy()
+    values = bind_parameters(tree, parameters)
+    bound = bind(tree, statement.text, snapshot.find_video)
+    query = bound.tree
+    for rule in RULES:
+        query = rule(query)
+    notes: list[str] = []
+    lazy_rows = _lazy_rows(engine, query_relations(query), variables, notes)
+    rewritten = rewrite(query, statement.text, values, lazy_rows)
+    for unit in rewritten.units:
+        _check_role(engine, unit.kind, unit.column)
+    add_total_order(rewritten.tree, relation_order)
+    if rewritten.units or lazy_rows:
+        order_last_block(rewritten.tree, relation_order)
+    plan = plan_of(rewritten, bound.said)
+    return Prepared(Catalog(snapshot), plan, bound.names, values, variables, notes)
+
+
+def query_relations(query: object) -> set[str]:
+    from sqlglot import exp
+
+    if not isinstance(query, exp.Query):
+        return set()
+    return {t.name for t in query.find_all(exp.Table) if t.name in RELATIONS}
+
+
+def _lazy_rows(
+    engine: Engine, used: set[str], variables: Variables, notes: list[str]
+) -> frozenset[str]:
+    """The lazy relations that a tool may fill in this statement."""
+    out = set()
+    for name in sorted(used):
+        role = RELATIONS[name].lazy
+        if role is None or getattr(variables, role) == "cached":
+            continue
+        if role in PICTURE_TOOLS and engine.models.get(role) is not None:  # type: ignore[arg-type]
+            out.add(name)
+        elif role == "speech":
+            notes.append("no speech model is set: speech holds subtitles and what was stored")
+        else:
+            cure = f"reel models set {role} ADDRESS"
+            notes.append(f"no {role} model is set: {name} holds what was stored; {cure}")
+    return frozenset(out)
+
+
+def _check_role(engine: Engine, kind: str, column: str) -> None:
+    if kind == "matches":
+        role = "vision" if column == "image" else "chat"
+        if engine.models.get(role) is None:  # type: ignore[arg-type]
+            raise BindError(
+                f"matches({column}, ...) needs a {role} model and none is set; name one: "
+                f"reel models set {role} ADDRESS"
+            )
+
+
+class Running:
+    """One statement while it runs."""
+
+    def __init__(
+        self, engine: Engine, session: Session, prepared: Prepared, limits: Limits | None
+    ) -> None:
+        self.engine, self.session, self.prepared = engine, session, prepared
+        self.plan, self.notes = prepared.plan, prepared.notes
+        self.budget = Budget(limits or Limits.default())
+        self.values = for_duckdb(prepared.values)
+        self.pictures = PictureReader(engine.opener, self.notes)
+        self.stats: dict[str, int] = {}
+        self.sql_seconds = 0.0
+        self.open: dict[tuple[int, int], int] = {}  # (fill, read) -> keys left open
+        self.top: dict[int, int] = {}
+        variables = prepared.variables
+        lazy = frozenset(n for n in CHOICES if getattr(variables, n) == "lazy")
+        self.work = Work(
+            prepared.catalog, engine.models, Ledger(engine.archive), self.budget, self.pictures,
+            self.notes, self.stats, lazy,
+        )  # fmt: skip
+        similarity = Similarity(prepared.catalog.snapshot, engine.models, variables.embedder)
+        self.fills = Fills(
+            self.work, session, self.plan, similarity, prepared.values, engine.text_vectors
+        )
+
+    def close(self) -> None:
+        self.pictures.close()
+
+    # The whole
+
+    def result(self) -> Result:
+        self.fills.start()
+        self.check_types()
+        for fill in self.plan.fills:
+            self._fill(fill)
+        self.fills.finish()
+        tree, notes = self._final()
+        table = self.query(tree)
+        return self._result(table, notes)
+
+    def check_types(self) -> None:
+        """DuckDB's own check of the final query, before anything is paid for."""
+        try:
+            self.query(f"SELECT * FROM ({sql_of(self.plan.tree)}) AS q LIMIT 0")
+        except TimeoutExceeded:
+            raise
+        except ExecuteError as e:
+            raise BindError(self._in_user_words(str(e))) from None
+
+    def _in_user_words(self, message: str) -> str:
+        message = message.split(" Candidate functions:")[0]
+        return re.sub(
+            r"\br(\d+)\.", lambda m: self.plan.said.get(m[0][:-1], m[0][:-1]) + ".", message
+        )
+
+    def _final(self) -> tuple[str, list[str]]:
+        if not any(self.open.values()):
+            return sql_of(self.plan.tree), []
+        from reeldb.query.partial import finish
+
+        return finish(self)
+
+    def _result(self, table: pa.Table, notes: Sequence[str]) -> Result:
+        not_looked = sum(self.open.values())
+        status = "partial" if not_looked else "complete"
+        budget = self.budget
+        stats: dict[str, object] = {
+            "captions_made": budget.captions,
+            "captions_reused": self.stats.get("captions_reused", 0),
+            "looks": budget.looks,
+            "replies": budget.chats,
+            "calls": budget.calls,
+            "tokens": budget.tokens,
+            "model_seconds": round(budget.seconds, 3),
+            "sql_seconds": round(self.sql_seconds, 3),
+            "not_looked_at": not_looked,
+            **{k: n for k, n in self.stats.items() if k != "captions_reused"},
+        }
+        return Result(table, list(self.prepared.names), status, [*self.notes, *notes], stats)  # type: ignore[arg-type]
+
+    # SQL
+
+    def query(self, sql: str) -> pa.Table:
+        """Runs a query of ours; the time limit counts what DuckDB does, and only that."""
+        limit = self.prepared.variables.statement_timeout
+        left = limit - self.sql_seconds
+        started = time.monotonic()
+        try:
+            if left <= 0:
+                raise TimeoutExceeded("")
+            return self.session.run(sql, self.values, left)
+        except TimeoutExceeded:
+            raise TimeoutExceeded(
+                f"stopped after {limit:g} s, the time limit of a statement; ask for less, or "
+                "SET statement_timeout"
+            ) from None
+        finally:
+            self.sql_seconds += time.monotonic() - started
+
+    # Filling
+
+    def _fill(self, fill: Fill) -> None:
+        reads = fill.reads if fill.top is None else ()
+        progress = True
+        while progress:
+            if fill.top is not None:
+                progress = self._fill_top(fill, fill.top)
+            else:
+                progress = any(self._fill_read(fill, i, r) for i, r in enumerate(reads))
+
+    def _fill_read(self, fill: Fill, i: int, read: Read) -> bool:
+        """Fills one read as far as it can; True when that changed anything."""
+        keys = self.query(read.query)["k"].to_pylist()
+        keys = [k for k in keys if k is not None]
+        return self._ask(fill.number, i, read, keys)
+
+    def _ask(self, number: int, i: int, read: Read, keys: list[int]) -> bool:
+        self.open.pop((number, i), None)
+        if not keys:
+            return False
+        if self.fills.recall(read, keys):
+            return True
+        size = self.fills.filler(read).size
+        changed = 0
+        rounds = [keys[j : j + size] for j in range(0, len(keys), size)]
+        if read.unit >= 0 and self._scarce(read, len(keys)):
+            rounds = rounds[:1]  # so that what there is pays for whole rows
+        elif read.unit < 0:
+            rounds = [keys]
+        for part in rounds:
+            made = self.fills.make(read, part)
+            changed += made
+            if made < len(part):
+                break
+        if not changed:
+            self.open[number, i] = len(keys)
+        return bool(changed)
+
+    def _scarce(self, read: Read, keys: int) -> bool:
+        unit = self.plan.units[read.unit]
+        kinds = {"matches": ("chats", "captions")}.get(unit.kind, ("captions",))
+        return any(self.budget.left(kind) < keys for kind in kinds)  # type: ignore[arg-type]
+
+    def _fill_top(self, fill: Fill, top: TopRows) -> bool:
+        """One wave of a LIMIT: the first undecided rows that can still be among the first."""
+        wave = max([self.fills.filler(r).size for r in fill.reads], default=16)
+        wanted = self._undecided(fill, top, wave)
+        changed = False
+        for i, read in enumerate(fill.reads):
+            keys = wanted[i]
+            self.open.pop((fill.number, i), None)
+            if not keys or changed:
+                continue
+            if self.fills.recall(read, keys):
+                self.top[-fill.number] = min(2 * self.top.get(-fill.number, 1), 64)
+                changed = True
+            elif self.fills.make(read, keys[:wave]):
+                self.top[-fill.number] = 1
+                changed = True
+            else:
+                self.open[fill.number, i] = len(keys)
+        return changed
+
+    def _undecided(self, fill: Fill, top: TopRows, wave: int) -> list[list[int]]:
+        """For each read the keys wanted among the first `wave` undecided rows.
+
+        The window doubles while values come from what is known, for then it is free.
+        """
+        if top.rows == 0:
+            return [[] for _ in fill.reads]
+        wave *= self.top.get(-fill.number, 1)
+        n = self.top.get(fill.number, FIRST_ROWS * (top.rows + wave))
+        while True:
+            rows = self.query(f"{top.query} LIMIT {n}")
+            found, ended = _walk(rows, len(fill.reads), top.rows, wave)
+            if ended or any(found) or rows.num_rows < n:
+                self.top[fill.number] = n
+                return found
+            n *= 2
+
+
+def _walk(rows: pa.Table, reads: int, wanted: int, wave: int) -> tuple[list[list[int]], bool]:
+    """Walks candidates in order until `wanted` are sure or `wave` are undecided."""
+    sure = undecided = 0
+    found: list[dict[int, None]] = [{} for _ in range(reads)]
+    columns = [rows["m"].to_pylist()]
+    for i in range(reads):
+        columns += [rows[f"k{i}"].to_pylist(), rows[f"n{i}"].to_pylist()]
+    for m, *pairs in zip(*columns, strict=True):
+        if sure >= wanted:
+            return [list(f) for f in found], True
+        undecided += not m
+        if undecided > wave:
+            return [list(f) for f in found], True
+        for i in range(reads):
+            key, need = pairs[2 * i], pairs[2 * i + 1]
+            if need and key is not None:
+                found[i][key] = None
+        sure += bool(m)
+    return [list(f) for f in found], sure >= wanted

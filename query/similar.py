@@ -1,0 +1,87 @@
+"""`similarity(image, ...)`: cosines of all pictures with a text or a picture, at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reeldb.index.snapshot import Snapshot
+from reeldb.models.registry import Models
+from reeldb.query.units import Unit
+from reeldb.schema.errors import BindError, near
+from reeldb.schema.models import Embedder
+
+
+class Similarity:
+    """Scores of one snapshot, in the space of the embedder in use."""
+
+    def __init__(self, snapshot: Snapshot, models: Models, space: str | None) -> None:
+        self.snapshot, self.models, self.space = snapshot, models, space
+
+    def scores(self, unit: Unit, values: Mapping[str, object]) -> NDArray[np.float32]:
+        """A cosine for every row of the relation; NaN where it has no vector.
+
+        Raises BindError where the archive has no vectors of the embedder's space.
+        """
+        embedder = self.embedder()
+        from reeldb.index.vectors import VectorSearch
+
+        rows = self.snapshot.relation(unit.relation).num_rows
+        if embedder.space not in self.snapshot.spaces():
+            if not rows:
+                return np.zeros(0, np.float32)
+            raise BindError(self._why_not(embedder))
+        query = self._query(embedder, unit, values)
+        search = VectorSearch(self.snapshot, embedder.space)
+        return np.asarray(search.scores_for(unit.relation, query), np.float32)
+
+    def embedder(self) -> Embedder:
+        """The model of the role, if it is the one that `SET embedder` names."""
+        embedder = self.models.embedder()
+        if self.space is not None and self.space not in (embedder.space, embedder.address):
+            spaces = [*self.snapshot.spaces(), embedder.address]
+            raise BindError(f"no embedder {self.space!r} in use: {near(self.space, spaces)}")
+        return embedder
+
+    def _why_not(self, embedder: Embedder) -> str:
+        there = sorted(self.snapshot.spaces())
+        if not there:
+            return "similarity(image, ...): the archive has no vectors; add without --embedder none"
+        return (
+            f"similarity(image, ...): the archive has vectors of {', '.join(there)}, none of "
+            f"{embedder.space}; set the embedder to the one that made them, or reindex"
+        )
+
+    def _query(
+        self, embedder: Embedder, unit: Unit, values: Mapping[str, object]
+    ) -> NDArray[np.float32]:
+        if not unit.parameter:
+            return np.asarray(embedder.embed_texts([unit.text])[0], np.float32)
+        image = picture_of(values[unit.parameter], unit.parameter)
+        vector = np.asarray(embedder.embed_images([_resized(image, embedder)])[0], np.float32)
+        if not np.isfinite(vector).all():
+            raise BindError(f"${unit.parameter}: the embedder has no vector for this picture")
+        return vector
+
+
+def picture_of(value: object, name: str) -> NDArray[np.uint8]:
+    """A bound picture: an RGB array of shape (height, width, 3), or the bytes of a file."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        from reeldb.media.jpeg import decode_jpeg
+
+        return np.asarray(decode_jpeg(bytes(value)), np.uint8)
+    array = np.asarray(value)
+    if array.ndim != 3 or array.shape[2] != 3 or array.dtype != np.uint8 or not array.size:
+        raise BindError(
+            f"${name}: a picture is the bytes of a JPEG or an RGB uint8 array of shape "
+            f"(height, width, 3), not {array.dtype} of shape {array.shape}"
+        )
+    return array
+
+
+def _resized(image: NDArray[np.uint8], embedder: Embedder) -> NDArray[np.uint8]:
+    import cv2
+
+    return np.asarray(cv2.resize(image, embedder.image_size, interpolation=cv2.INTER_AREA))
