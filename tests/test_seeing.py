@@ -32,6 +32,10 @@ FILM = Witness(
         ([], 'Statement: a boy spills milk\nCaption: "A boy spills the milk."\nyes or no?', "yes"),
         ([], 'Statement: a boy drinks\nCaption: "A boy spills the milk."\nyes or no?', "no"),
         ([], "<caption>A cat sleeps.</caption>\nWho?\nA) a dog\nB) a cat", "The answer is B."),
+        ([1.0], "yes or no?\n<statement>\nthe cat's asleep, a cat sleeps\n</statement>", "no"),
+        ([1.0], "yes or no?\n<statement>\na cat sleeps\n</statement>", "yes"),
+        ([], "yes or no?\n<statement>a cat</statement>\n<about>A cat's bed</about>", "yes"),
+        ([], "yes or no?\n<statement>a cat</statement>\n<about>A dog's bed</about>", "no"),
         ([], 'Sum up: "A cat." "A boy."', "A cat. A boy."),
     ],
 )

@@ -26,6 +26,7 @@ _OPTION = re.compile(r"^\s*\(?([A-Z])[).:]\s+(.+?)\s*$", re.M)
 _STATEMENT = re.compile(
     r"(?:statement|question|claim|condition)\W{0,2}[:=]\s*(?:[\"“](.+?)[\"”]|(.+))", re.I
 )
+_TAGGED = re.compile(r"<(\w+)[^>]*>\s*(.*?)\s*</\1>", re.S)
 _QUOTED = re.compile(r"[\"“](.+?)[\"”]|'(.+?)'", re.S)
 _YES_NO = re.compile(r"\byes\b.{0,12}\bno\b|\btrue\b.{0,12}\bfalse\b", re.I | re.S)
 
@@ -147,13 +148,18 @@ def words(text: str) -> frozenset[str]:
 
 
 def quotes(prompt: str) -> list[str]:
-    """The quoted parts of a prompt: in quotation marks, or between tags."""
-    tagged = [inner for _, inner in re.findall(r"<(\w+)[^>]*>(.*?)</\1>", prompt, re.S)]
-    return tagged + [a or b for a, b in _QUOTED.findall(prompt)]
+    """The quoted parts of a prompt: between tags, or, without any, in quotation marks."""
+    if tagged := _TAGGED.findall(prompt):
+        return [inner for _, inner in tagged]
+    return [a or b for a, b in _QUOTED.findall(prompt)]
 
 
 def statement(prompt: str) -> str:
-    """What is to be judged: after `Statement:` or its like, else the first quotation."""
+    """What is to be judged: in the tag of that name, else after `Statement:` or its like, else
+    the first quotation."""
+    for tag, inner in _TAGGED.findall(prompt):
+        if tag.lower() in ("statement", "question", "claim", "condition"):
+            return str(inner)
     if found := _STATEMENT.search(prompt):
         return (found[1] or found[2]).strip()
     return next(iter(quotes(prompt)), prompt)
