@@ -95,6 +95,8 @@ class Writer:
 
     def stage_vectors(self, video_id: str, vectors: Vectors) -> int:
         """Gather vectors; gives how many were left out because they hold NaN or infinity."""
+        if len(vectors.times_s) != len(vectors.matrix):
+            raise SchemaError(f"{len(vectors.matrix)} vectors for {len(vectors.times_s)} times")
         good = np.asarray(np.isfinite(vectors.matrix).all(axis=1))
         matrix = np.ascontiguousarray(vectors.matrix[good], np.float32)
         dim = matrix.shape[1]

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def start(code: str, *args: object, user: int | None = None) -> subprocess.Popen[str]:
+def start(code: str, *args: object) -> subprocess.Popen[str]:
     """A Python process that runs `code` with `args` in sys.argv; its output can be read."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), "RUST_LOG": "error"}
     return subprocess.Popen(
@@ -21,7 +21,6 @@ def start(code: str, *args: object, user: int | None = None) -> subprocess.Popen
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        user=user,
     )
 
 
