@@ -13,6 +13,36 @@ import pyarrow as pa
 
 from reeldb.schema.tables import ANSWERS
 
+ASKED = pa.schema(
+    [
+        ("answer", pa.string()),
+        ("choice", pa.struct([("letter", pa.string()), ("text", pa.string())])),
+        ("confidence", pa.float64()),
+        ("status", pa.string()),
+        (
+            "evidence",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("video", pa.string()),
+                        ("start_s", pa.float64()),
+                        ("end_s", pa.float64()),
+                        ("text", pa.string()),
+                        ("key", pa.string()),
+                    ]
+                )
+            ),
+        ),
+        ("strategy", pa.string()),
+        ("reasoner", pa.string()),
+        ("calls", pa.int64()),
+        ("captions_made", pa.int64()),
+        ("captions_reused", pa.int64()),
+        ("seconds", pa.float64()),
+        ("id", pa.string()),
+        ("notes", pa.list_(pa.string())),
+    ]
+)
 AnswerStatus = Literal["complete", "partial", "insufficient", "unparsed", "failed"]
 
 
@@ -112,6 +142,10 @@ class Answer:
             "id": self.id,
             "notes": list(self.notes),
         }
+
+    def table(self) -> pa.Table:
+        """The row that an ASK statement gives: `record` as typed columns."""
+        return pa.Table.from_pylist([self.record()], schema=ASKED)
 
     def row(self) -> pa.Table:
         """The answer as one row of the `answers` table."""

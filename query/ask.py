@@ -102,7 +102,8 @@ def _scope(question: Question) -> tuple[str | None, dict[str, object]]:
 def _keep(engine: Engine, answer: Answer) -> Answer:
     """Writes the answer down; an archive that cannot be written still answers, and says so."""
     try:
-        engine.archive.append("answers", answer.row())
+        with engine.archive.lock():
+            engine.archive.store.append("answers", answer.row())
     except ArchiveError as error:
         from dataclasses import replace
 

@@ -92,6 +92,10 @@ class Limits:
             captions, None, self.seconds, self.tokens, self.usd, DEFAULT_CHATS, DEFAULT_LOOKS
         )
 
+    def amounts(self) -> dict[str, float]:
+        """The limits that words of BUDGET can name, by unit."""
+        return {u: float(n) for u in UNITS if (n := getattr(self, u)) is not None}
+
     def __str__(self) -> str:
         named = ((u, getattr(self, u)) for u in (*UNITS, "chats", "looks"))
         return ", ".join(f"{n:g} {u}" for u, n in named if n is not None)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from reeldb.query import parse as ast
+from reeldb.query.dialect import sql_of
 from reeldb.query.engine import Engine
-from reeldb.query.params import Parameters
-from reeldb.query.result import Result
+from reeldb.query.params import Parameters, bind_parameters
+from reeldb.query.result import Result, Status
 from reeldb.schema.errors import BindError, PlanError, near
 from reeldb.schema.relations import RELATIONS
 
@@ -20,8 +23,7 @@ def run_other(engine: Engine, statement: ast.Statement, parameters: Parameters) 
             engine.variables = engine.variables.with_value(name, value)
             return Result.of(["name", "value"], [[name, str(getattr(engine.variables, name))]])
         case ast.Ask():
-            return _ask(engine, statement)
-    del parameters
+            return _ask(engine, statement, parameters)
     raise PlanError(f"{type(statement).__name__.upper()} is not built yet")
 
 
@@ -38,35 +40,27 @@ def describe(name: str) -> Result:
     return Result.of(["column", "type", "kind", "about"], rows)
 
 
-def _ask(engine: Engine, statement: ast.Ask) -> Result:
+def _ask(engine: Engine, statement: ast.Ask, parameters: Parameters) -> Result:
     if statement.explain is not None:
         raise PlanError("EXPLAIN ASK is not built yet")
     from reeldb.query.ask import Question, ask
 
-    using = statement.using
-    budget = statement.budget
-    named = ("captions", "calls", "seconds", "tokens", "usd")
-    limits = {} if budget is None else {
-        u: float(n) for u in named if (n := getattr(budget, u)) is not None
-    }  # fmt: skip
+    scope = None if statement.scope is None else statement.scope.copy()
+    values = bind_parameters(scope or exp.select("1"), parameters)
+    using = statement.using or ast.Using("auto")
     answer = ask(
         engine,
         Question(
             text=statement.question,
             choices=statement.choices,
-            scope=statement.scope,
-            strategy="auto" if using is None else using.name,
-            options={} if using is None else using.options,
-            budget=limits,
+            scope=None if scope is None else f"({sql_of(scope)}) AS reel_r",
+            strategy=using.name,
+            options=using.options,
+            budget={} if statement.budget is None else statement.budget.amounts(),
+            parameters=values,
             statement=statement.text,
         ),
     )
-    record = answer.record()
-    return Result.of(list(record), [[_flat(v) for v in record.values()]])
-
-
-def _flat(value: object) -> object:
-    """Lists and objects as JSON: one row of plain columns."""
-    import json
-
-    return json.dumps(value) if isinstance(value, list | dict) else value
+    table = answer.table()
+    status: Status = "partial" if answer.status == "partial" else "complete"
+    return Result(table, table.column_names, status, list(answer.notes))

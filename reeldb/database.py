@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reeldb.schema.errors import BudgetError
 from reeldb.schema.settings import Settings
 
 if TYPE_CHECKING:
@@ -220,15 +219,10 @@ def budget_of(budget: Mapping[str, float] | str | int | None) -> dict[str, float
 
     Raises BudgetError for a unit or a number that makes no sense.
     """
-    from reeldb.query.limits import UNITS, parse_budget
+    from reeldb.query.budget import Limits, parse_budget
 
     if budget is None:
         return {}
-    if isinstance(budget, int):
-        return parse_budget(f"{budget} calls")
     if isinstance(budget, str):
-        return parse_budget(f"{budget} calls" if budget.strip().isdecimal() else budget)
-    unknown = set(budget) - set(UNITS)
-    if unknown:
-        raise BudgetError(f"budget has no unit {min(unknown)!r}; known: {', '.join(UNITS)}")
-    return dict(budget)
+        budget = parse_budget(f"{budget} calls" if budget.strip().isdecimal() else budget)
+    return Limits.of({"calls": budget} if isinstance(budget, int) else budget).amounts()

@@ -36,4 +36,9 @@ def strategy(name: str, options: Mapping[str, object]) -> Strategy:
     for option in options:
         if option not in known:
             raise BindError(f"{name} has no option {option!r}; {near(option, known)}")
-    return kind(**options)
+    return kind(**{o: _whole(v) for o, v in options.items()})
+
+
+def _whole(value: object) -> object:
+    """Numbers of the language are floats; options that count want whole ones."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
