@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
-
 from reeldb.query import parse as ast
 from reeldb.query.dialect import sql_of
 from reeldb.query.engine import Engine
@@ -45,15 +43,16 @@ def _ask(engine: Engine, statement: ast.Ask, parameters: Parameters) -> Result:
         raise PlanError("EXPLAIN ASK is not built yet")
     from reeldb.query.ask import Question, ask
 
-    scope = None if statement.scope is None else statement.scope.copy()
-    values = bind_parameters(scope or exp.select("1"), parameters)
+    inner = ast.parse(f"SELECT * FROM {statement.scope or 'videos'}")
+    assert isinstance(inner, ast.Select)
+    values = bind_parameters(inner.tree, parameters)
     using = statement.using or ast.Using("auto")
     answer = ask(
         engine,
         Question(
             text=statement.question,
             choices=statement.choices,
-            scope=None if scope is None else f"({sql_of(scope)}) AS reel_r",
+            scope=f"({sql_of(inner.tree)}) AS reel_r" if statement.scope else None,
             strategy=using.name,
             options=using.options,
             budget={} if statement.budget is None else statement.budget.amounts(),
