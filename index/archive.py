@@ -96,7 +96,12 @@ class Archive:
         try:
             return work(self.snapshot())
         except VersionGone:
-            return work(self.snapshot())
+            try:
+                return work(self.snapshot())
+            except VersionGone as e:  # no compaction is that quick: the files are not there
+                raise ArchiveError(
+                    f"{e}; if that does not help, files are lost: `reel verify`"
+                ) from e
 
     def remember(self, name: str, key: Hashable, make: Callable[[], T]) -> T:
         """`make()`, kept for the next call with the same name and key."""

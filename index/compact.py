@@ -44,18 +44,21 @@ class Compaction:
     files_after: int
 
 
-def compact(archive: Archive, superseded_s: float = KEEP_S, ann_rows: int = ANN_ROWS) -> Compaction:
+def compact(
+    archive: Archive, superseded_s: float | None = None, ann_rows: int = ANN_ROWS
+) -> Compaction:
     """Make the archive small and quick. Raises ArchiveError where it cannot be written.
 
+    Versions that were superseded less than `superseded_s` (default `KEEP_S`) ago stay.
     Spaces of at least `ann_rows` vectors get their approximate index.
     """
     bytes_before, files_before = size(archive)
-    removed = 0
+    removed, keep_s = 0, KEEP_S if superseded_s is None else superseded_s
     for table in archive.store.tables():
         with archive.lock():
             removed += _orphans(archive, table) + _superseded(archive, table)
             merge(archive, table)
-            archive.store.clean(table, superseded_s)
+            archive.store.clean(table, keep_s)
     _forget_lost_spaces(archive)
     build_indices(archive, ann_rows)
     bytes_after, files_after = size(archive)

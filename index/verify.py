@@ -19,7 +19,7 @@ from reeldb.index.checks import CHECKS
 from reeldb.index.lock import is_claimed
 from reeldb.index.session import Session
 from reeldb.index.snapshot import Snapshot
-from reeldb.schema.errors import ArchiveError, VersionGone
+from reeldb.schema.errors import ArchiveError
 from reeldb.schema.tables import TABLES, embeddings_schema
 
 
@@ -46,7 +46,10 @@ def verify(archive: Archive) -> list[Fault]:
     faults = [*_toml(archive), *_schemas(archive)]
     if faults:  # what a table holds cannot be judged before its columns are right
         return faults
-    return archive.read(_contents)
+    try:
+        return archive.read(_contents)
+    except ArchiveError as e:
+        return [Fault("unreadable", "archive", str(e), 1, "restore the table from a copy")]
 
 
 def _toml(archive: Archive) -> Iterator[Fault]:
@@ -81,12 +84,7 @@ def _schemas(archive: Archive) -> Iterator[Fault]:
 def _contents(snapshot: Snapshot) -> list[Fault]:
     faults: list[Fault] = []
     with Session() as session:
-        try:
-            _register(session, snapshot)
-        except VersionGone:
-            raise
-        except ArchiveError as e:
-            return [Fault("unreadable", "archive", str(e), 1, "restore the table from a copy")]
+        _register(session, snapshot)
         for check in CHECKS:
             for where, count, example in _rows(session.run(check.sql)):
                 text = check.text.format(n=count, example=example)
