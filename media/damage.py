@@ -13,7 +13,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from reeldb.media.headers import frame_rate, header_duration_s
-from reeldb.media.intact import missing_bytes
+from reeldb.media.intact import is_torn, missing_bytes
 from reeldb.media.packets import PacketReader, VideoPacket, is_shown
 
 _INDEXED = "mov"
@@ -63,14 +63,17 @@ class Damage:
         """Weighs what was counted; `complete` unless only keyframes were decoded."""
         undecoded = max(0, self.expected - self._shown - self._fields) if complete else 0
         cut_off = missing_bytes(self.path) > 0
-        hurt = cut_off or undecoded or self.errors or self._repaired or self.packets.errors
-        # A transport stream that was joined or begins in the middle has a packet called
-        # corrupt too: alone, that is no damage.
+        places = self.packets.errors + self._torn()
+        hurt = bool(cut_off or undecoded or self.errors or self._repaired or places)
         unread = self._unread() or (self._promised(duration_s) if hurt else 0)
-        self.lost = undecoded + unread
-        self.note = "; ".join(self._told(undecoded, unread, cut_off, duration_s))
+        swallowed = self._swallowed() if hurt else 0
+        self.lost = undecoded + unread + swallowed
+        told = self._told(undecoded, unread, swallowed, cut_off, duration_s)
+        self.note = "; ".join(told or (["the file is damaged"] if hurt else []))
 
-    def _told(self, undecoded: int, unread: int, cut_off: bool, duration_s: float) -> list[str]:
+    def _told(
+        self, undecoded: int, unread: int, swallowed: int, cut_off: bool, duration_s: float
+    ) -> list[str]:
         told = []
         if cut_off or unread:
             how = "cut off at" if cut_off else "readable only until"
@@ -82,9 +85,28 @@ class Damage:
             told.append(f"{_count(self.errors, 'packet')} not decodable")
         if self._repaired:
             told.append(f"{_count(self._repaired, 'picture')} with damage")
+        if swallowed:
+            told.append(f"about {_count(swallowed, 'picture')} swallowed by damage")
         if self.packets.errors:
             told.append(f"{_count(self.packets.errors, 'place')} in the file not readable")
         return told
+
+    def _torn(self) -> int:
+        """1 where packets are broken off. In a transport stream that alone may only mean that it
+        was joined or begins in the middle, so there the file itself is looked at."""
+        if self.stream.container.format.name != "mpegts":
+            return int(self.packets.corrupt > 0)
+        suspicious = self.packets.corrupt or 0 < self.packets.gaps <= self._few
+        return int(bool(suspicious) and is_torn(self.path))
+
+    @property
+    def _few(self) -> int:
+        """Up to how many gaps in time are gaps; more are a variable picture rate."""
+        return max(3, self.packets.read // 20)
+
+    def _swallowed(self) -> int:
+        """Packets that would fill the gaps in time."""
+        return self.packets.missing if self.packets.gaps <= self._few else 0
 
     def _unread(self) -> int:
         """Packets that the file's own index lists and that were not there."""

@@ -1,4 +1,4 @@
-"""Whether a file was cut off: what its outermost frames promise against its size."""
+"""Whether a file is whole: what its outermost frames promise against what is there."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+
 _EBML, _SEGMENT = b"\x1a\x45\xdf\xa3", b"\x18\x53\x80\x67"
 _MOST_BOXES = 1_000_000
+_SYNC = 0x47
+_TS_SIZES = ((188, 0), (192, 4), (204, 0))  # bytes a packet, where its sync byte is
+_TS_CHUNK = 8192
 
 
 def missing_bytes(path: str | os.PathLike[str]) -> int:
@@ -33,6 +38,25 @@ def has_fragments(path: str | os.PathLike[str]) -> bool:
     """Whether an MP4 file has movie fragments, so that its index at the start is not all."""
     with Path(path).open("rb") as f:
         return any(kind == b"moof" for kind, _ in _boxes(f))
+
+
+def is_torn(path: str | os.PathLike[str]) -> bool:
+    """Whether something in a transport stream is not a transport packet."""
+    with Path(path).open("rb") as f:
+        head = f.read(_TS_CHUNK)
+        size, at = next(
+            ((n, at) for n, at in _TS_SIZES if len(head) > n and head[at] == head[n + at] == _SYNC),
+            (0, 0),
+        )
+        if not size:
+            return True
+        f.seek(0)
+        while chunk := f.read(size * _TS_CHUNK):
+            whole = len(chunk) // size * size
+            syncs = np.frombuffer(chunk, np.uint8, whole).reshape(-1, size)[:, at]
+            if whole and not (syncs == _SYNC).all():
+                return True
+    return False
 
 
 def _boxes_end(f: BinaryIO) -> int:

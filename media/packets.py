@@ -46,9 +46,9 @@ class PacketReader:
     """Iterates over a stream's packets. Read errors are counted, not raised.
 
     `read` counts packets with data, `errors` failed reads, `corrupt` packets that the demuxer
-    calls damaged, `pulled` wild timestamps; `restarts` lists where the clock was carried on.
-    Packets of the streams in `aside` are handed to their functions as they come by, on the
-    file's own clock.
+    calls damaged, `pulled` wild timestamps, `gaps` jumps in time and `missing` the packets that
+    would fill them; `restarts` lists where the clock was carried on. Packets of the streams in
+    `aside` are handed to their functions as they come by, on the file's own clock.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class PacketReader:
         self._streams = (stream, *(aside or ()))
         self.tick = stream.time_base or Fraction(1, 1000)
         self.step = max(1, round(1 / (frame_rate(stream) * self.tick)))
-        self.read = self.errors = self.corrupt = self.pulled = 0
+        self.read = self.errors = self.corrupt = self.pulled = self.gaps = self.missing = 0
         self.restarts: list[Restart] = []
         self._last: int | None = None  # the newest timestamp, as the file has it
         # The two latest shown times and how long the latest says it lasts, on our clock.
@@ -110,9 +110,11 @@ class PacketReader:
                 self.errors += 1
 
     def _place(self, packet: VideoPacket) -> None:
-        stamp = packet.dts if packet.dts is not None else packet.pts
+        stamp = packet.dts  # the first packets of a Matroska file may have none
         if stamp is None or packet.is_discard:
             _move(packet, self._offset)
+            if packet.pts is not None and not packet.is_discard:
+                self._note(packet.pts, packet)
             return
         if self._last is not None:
             if self._leaps(stamp, self._last) and self._returns(self._last):
@@ -120,13 +122,19 @@ class PacketReader:
             elif self._restarts(packet, stamp, self._last):
                 shown = packet.pts if packet.pts is not None else stamp
                 self._offset = (self.end or 0) - shown
-                self.restarts.append(Restart(self.read - len(self._ahead) - 1, self._offset))
-        if self._last is not None and stamp > self._last:
-            step = stamp - self._last
-            self._shortest = min(self._shortest or step, step)
+                at = self.read - len(self._ahead) - 1
+                self.restarts.append(Restart(at, self._offset))
+            elif stamp > self._last:
+                self._measure(stamp - self._last, packet.duration or self.step)
         self._last = stamp
         _move(packet, self._offset)
         self._note(packet.pts if packet.pts is not None else stamp + self._offset, packet)
+
+    def _measure(self, step: int, usual: int) -> None:
+        self._shortest = min(self._shortest or step, step)
+        if 1.5 * usual < step <= LEAP_S / self.tick:
+            self.gaps += 1
+            self.missing += round(step / usual) - 1
 
     def _note(self, shown: int, packet: VideoPacket) -> None:
         if self._latest is None or shown > self._latest:
@@ -158,7 +166,7 @@ class PacketReader:
         return False
 
     def _fits(self, packet: VideoPacket, last: int) -> bool:
-        stamp = packet.dts if packet.dts is not None else packet.pts
+        stamp = packet.dts
         return stamp is not None and 0 <= (stamp - last) * self.tick <= LEAP_S
 
     def _pull_back(self, packet: VideoPacket, last: int) -> int:
