@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from threading import Lock
 
 from reeldb.index.archive import Archive
+from reeldb.index.ledger import Ledger
 from reeldb.index.session import Session
 from reeldb.models.registry import Models
 from reeldb.query.budget import Limits
@@ -47,6 +48,10 @@ class Engine:
         from reeldb.query.run import columns_of
 
         return columns_of(self, statement, parameters)
+
+    def ledger(self) -> Ledger:
+        """Where what models say is kept."""
+        return Ledger(self.archive)
 
     def has_vectors(self) -> bool:
         """Whether the archive holds vectors of the embedder in use."""

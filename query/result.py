@@ -83,7 +83,7 @@ class Result:
         part = self.table.slice(start, stop - start)
         if not part.num_columns:
             return [()] * part.num_rows
-        return list(zip(*(c.to_pylist() for c in part.columns), strict=True))
+        return list(zip(*(_values(c) for c in part.columns), strict=True))
 
     def __repr__(self) -> str:
         rows = [[_cell(v) for v in r] for r in self._rows(0, min(SHOWN_ROWS, self.row_count))]
@@ -96,6 +96,14 @@ class Result:
         more = self.row_count - len(rows)
         end = f"{self.row_count} rows" + (f", {more} not shown" if more else "")
         return f"{text}\n{end}, {self.status}"
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """Python values; what DuckDB summed up as HUGEINT is an int again."""
+    values: list[Any] = column.to_pylist()
+    if pa.types.is_decimal(column.type) and column.type.scale == 0:
+        return [None if v is None else int(v) for v in values]
+    return values
 
 
 def _cell(value: object) -> str:
@@ -135,5 +143,7 @@ def type_name(kind: pa.DataType) -> str:
         fields = ", ".join(f"{f.name} {type_name(f.type)}" for f in kind)
         return f"STRUCT({fields})"
     if pa.types.is_decimal(kind):
+        if kind.scale == 0 and kind.precision == 38:
+            return "HUGEINT"
         return f"DECIMAL({kind.precision},{kind.scale})"
     return _TYPES.get(str(kind), str(kind).upper())

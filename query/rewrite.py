@@ -243,20 +243,21 @@ class _Rewriter:
         if select is None:
             raise BindError(f"{scan.relation} cannot stand here")
         if any(j.side in ("RIGHT", "FULL") for j in select.args.get("joins") or []):
-            self._fence(scan, node, condition)
+            self._fence(scan, node)
         else:
             select.where(condition, copy=False)
 
-    def _fence(self, scan: Scan, node: exp.Expr, condition: exp.Expr) -> None:
+    def _fence(self, scan: Scan, node: exp.Expr) -> None:
         """Beside a RIGHT or FULL join the rows must be known before: a derived table of them."""
         inner = exp.Table(this=exp.to_identifier(scan.relation))
         columns = [c.name for c in RELATIONS[scan.relation].columns]
         outer, alias = scan.alias, f"{scan.alias}9999"
         inner.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
-        select = exp.select(
-            *(exp.alias_(exp.column(exp.to_identifier(c, quoted=True), alias), c, quoted=True)
-              for c in columns)
-        ).from_(inner).where(exp.column(there_name(alias), alias))  # fmt: skip
+        there = exp.column(there_name(alias), alias)
+        names = [exp.to_identifier(c, quoted=True) for c in columns]
+        select = exp.select(*(exp.alias_(exp.column(n, alias), n.copy()) for n in names))
+        select.set("from_", exp.From(this=inner))
+        select.set("where", exp.Where(this=there))
         derived = exp.Subquery(this=select)
         derived.set("alias", exp.TableAlias(this=exp.to_identifier(outer)))
         node.replace(derived)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from reeldb.index.ledger import Ledger
 from reeldb.index.session import Session
 from reeldb.index.snapshot import Snapshot
 from reeldb.query import parse as ast
@@ -182,7 +181,7 @@ class Running:
         variables = prepared.variables
         lazy = frozenset(n for n in CHOICES if getattr(variables, n) == "lazy")
         self.work = Work(
-            prepared.catalog, engine.models, Ledger(engine.archive), self.budget, self.pictures,
+            prepared.catalog, engine.models, engine.ledger(), self.budget, self.pictures,
             self.notes, self.stats, lazy,
         )  # fmt: skip
         similarity = Similarity(prepared.catalog.snapshot, engine.models, variables.embedder)
