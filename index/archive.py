@@ -158,18 +158,19 @@ def _create(folder: Path) -> None:
     """Make the tables, then `reel.toml`: a creation that was killed is simply done again."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        foreign = [p.name for p in folder.iterdir() if not _ours(p.name)]
+        foreign = sorted(p.name for p in folder.iterdir() if not _ours(p.name))
+        if not foreign:
+            (folder / "cache").mkdir(exist_ok=True)
     except OSError as e:
         raise ArchiveError(f"{folder}: no archive can be made here ({e.strerror})") from e
     if foreign:
         raise ArchiveError(
-            f"{folder}: not an archive, and not empty ({sorted(foreign)[0]!r} is in it); "
+            f"{folder}: not an archive, and not empty ({foreign[0]!r} is in it); "
             "give a new or empty folder"
         )
     with WriterLock(folder / "lock"):
         if (folder / reel_toml.NAME).exists():
             return
-        (folder / "cache").mkdir(exist_ok=True)
         store = Store(folder)
         for table, schema in TABLES.items():
             store.create(table, schema)

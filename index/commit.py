@@ -95,22 +95,9 @@ class Writer:
 
     def stage_vectors(self, video_id: str, vectors: Vectors) -> int:
         """Gather vectors; gives how many were left out because they hold NaN or infinity."""
-        if len(vectors.times_s) != len(vectors.matrix):
-            raise SchemaError(f"{len(vectors.matrix)} vectors for {len(vectors.times_s)} times")
-        good = np.asarray(np.isfinite(vectors.matrix).all(axis=1))
-        matrix = np.ascontiguousarray(vectors.matrix[good], np.float32)
-        dim = matrix.shape[1]
-        schema = embeddings_schema(vectors.space, dim)
-        rows = pa.table(
-            {
-                "video_id": pa.repeat(video_id, len(matrix)),
-                "t_s": pa.array(np.asarray(vectors.times_s, np.float64)[good]),
-                "space": pa.repeat(vectors.space, len(matrix)),
-                "vector": pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1)), dim),
-            }
-        )
-        self._stage(space_table(vectors.space), schema, rows)
-        return int(len(good) - good.sum())
+        rows, left_out = vector_rows(video_id, vectors)
+        self._stage(space_table(vectors.space), rows.schema, rows)
+        return left_out
 
     def put(self, ingest: Ingest, replace: bool = False) -> Published:
         """Stage everything and publish."""
@@ -203,6 +190,28 @@ class Writer:
 
     # -- changes to videos that are there
 
+    def put_vectors(self, video_id: str, vectors: Vectors, embedder: str) -> int:
+        """Give a video that is there the vectors of another space, in the place of any it has
+        in it, and note the embedder; gives how many were left out. For `reel reindex`."""
+        store, table = self.archive.store, space_table(vectors.space)
+        rows, left_out = vector_rows(video_id, vectors)
+        with self.archive.lock():
+            row = self._row(video_id)
+            if row is None:
+                raise self._unknown(video_id)
+            store.create(table, rows.schema)
+            stamp = pa.array([row["ingest_id"]] * len(rows), pa.string())
+            self._delete(str(row["ingest_id"]), [table])
+            store.append(table, rows.set_column(1, "ingest_id", stamp))
+            store.upsert("videos", [{**row, "embedder": embedder}], "video_id")
+        return left_out
+
+    def drop_vectors(self, space: str) -> None:
+        """Remove all vectors of a space; its empty table stays."""
+        if space_table(space) in self._embedding_tables():
+            with self.archive.lock():
+                self.archive.store.delete(space_table(space), "true")
+
     def mark_paths(
         self,
         video_id: str,
@@ -286,3 +295,22 @@ class Writer:
     def _unknown(self, video_id: str) -> BindError:
         known = self.archive.store.read("videos", ["name"])["name"].to_pylist()
         return BindError(f"no video {video_id!r}: {near(video_id, known)}")
+
+
+def vector_rows(video_id: str, vectors: Vectors) -> tuple[pa.Table, int]:
+    """Rows of an embeddings table without their ingest, and how many vectors were left out
+    because they hold NaN or infinity. Raises SchemaError where times and vectors do not pair."""
+    times_s, matrix = np.asarray(vectors.times_s, np.float64), vectors.matrix
+    if matrix.ndim != 2 or len(times_s) != len(matrix):
+        raise SchemaError(f"vectors of shape {matrix.shape} for {len(times_s)} times")
+    good = np.asarray(np.isfinite(matrix).all(axis=1))
+    kept = np.ascontiguousarray(matrix[good], np.float32)
+    count, dim = kept.shape
+    columns = [
+        pa.array([video_id] * count, pa.string()),
+        pa.nulls(count, pa.string()),
+        pa.array(times_s[good]),
+        pa.array([vectors.space] * count, pa.string()),
+        pa.FixedSizeListArray.from_arrays(pa.array(kept.reshape(-1)), dim),
+    ]
+    return pa.table(columns, schema=embeddings_schema(vectors.space, dim)), len(good) - count

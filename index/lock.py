@@ -14,6 +14,7 @@ import socket
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -163,7 +164,8 @@ class Claim:
     """
 
     def __init__(self, folder: Path, ingest_id: str) -> None:
-        folder.mkdir(exist_ok=True)
+        with suppress(OSError):  # what is wrong with the folder, opening the file will tell
+            folder.mkdir(exist_ok=True)
         self.path = folder / ingest_id
         self._fd = _open(self.path)
         _try(self._fd)

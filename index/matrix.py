@@ -164,6 +164,7 @@ def _written(path: Path, source: _Source) -> Floats:
     """The matrix, written beside its place and moved there whole; in memory where it cannot."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}")
     try:
+        path.parent.mkdir(exist_ok=True)
         with draft.open("wb") as f:
             _header(f, source.shape)
             for piece in source:

@@ -91,8 +91,9 @@ class Snapshot:
         """Embedding space -> dimension, of every space the archive has vectors in."""
         out = {}
         for table in self.embedding_tables():
-            meta = self.archive.store.schema(table).metadata
-            out[meta[b"space"].decode()] = int(meta[b"dim"])
+            if self.archive.store.count(table, version=self.versions[table]):
+                meta = self.archive.store.schema(table).metadata
+                out[meta[b"space"].decode()] = int(meta[b"dim"])
         return out
 
     def embedding_tables(self) -> list[str]:

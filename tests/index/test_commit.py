@@ -252,6 +252,30 @@ def test_vectors_with_nan_are_left_out_and_counted(archive: Archive) -> None:
         assert writer.stage_vectors("v", Vectors(SPACE, np.arange(3.0), matrix)) == 1
 
 
+def test_vectors_and_times_must_pair(archive: Archive) -> None:
+    for matrix in (np.eye(3, DIM), np.zeros(3)):
+        vectors = Vectors(SPACE, np.arange(4.0), matrix.astype(np.float32))
+        with pytest.raises(SchemaError, match="for 4 times"):
+            Writer(archive).stage_vectors("v", vectors)
+
+
+def test_a_video_can_be_given_the_vectors_of_another_space(archive: Archive) -> None:
+    times = archive.snapshot().relation("frames")["t_s"].to_numpy()[:6]
+    matrix = np.eye(6, 12, dtype=np.float32)
+    for _ in range(2):  # a second time changes nothing
+        for video_id in (A, B):
+            Writer(archive).put_vectors(video_id, Vectors("new", times, matrix), "fake:new")
+        assert archive.snapshot().spaces() == {"new": 12, "test": 8}
+        assert len(archive.snapshot().relation("embeddings")) == 24
+    Writer(archive).drop_vectors("test")
+    Writer(archive).drop_vectors("never there")
+    assert archive.snapshot().spaces() == {"new": 12}
+    assert {v["embedder"] for v in state(archive)["videos"]} == {"fake:new"}
+    assert verify(archive) == []
+    with pytest.raises(BindError, match="no video 'absent'"):
+        Writer(archive).put_vectors("absent", Vectors("new", times, matrix), "fake:new")
+
+
 def test_a_second_space_has_a_table_of_its_own_width(archive: Archive) -> None:
     with Writer(archive) as writer:
         writer.put(synthetic_video("c.mp4", space="Wide", vectors=np.eye(6, 12, dtype=np.float32)))
