@@ -183,13 +183,13 @@ def _beep(out: OutputContainer, voice: av.AudioStream, seconds: float) -> None:
 
 
 def remux(src: Path, dst: Path, *, options: Mapping[str, str] | None = None) -> Path:
-    """The same packets in another container, like `ffmpeg -c copy`."""
+    """The same packets in another container, like `ffmpeg -c copy` (hidden ones as well)."""
     with av.open(str(src)) as source, av.open(str(dst), "w", options=dict(options or {})) as out:
         assert isinstance(source, InputContainer)
         kept = [s for s in source.streams if s.type in ("video", "audio", "subtitle")]
         made = {s.index: out.add_stream_from_template(s) for s in kept}
         for packet in source.demux(kept):
-            if packet.size and not packet.is_discard:
+            if packet.size:
                 packet.stream = made[packet.stream.index]
                 out.mux_one(packet)
     return dst
