@@ -106,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     models = command("models", _models, "show the models in use, or set one")
     models.add_argument("what", nargs="*", metavar="set ROLE ADDRESS")
 
+    command("shell", _shell, "a prompt on the archive, with history and completion")
     command("status", _status, "what the archive holds and what it costs on disk")
     command("verify", _verify, "look for faults; exit 1 if any is found")
     command("compact", _compact, "merge small files, remove leftovers and old versions")
@@ -196,6 +197,13 @@ def _sql(args: argparse.Namespace) -> int:
     statement = sys.stdin.read() if args.statement == "-" else args.statement
     result = _database(args).sql(statement, _parameters(args.param))
     return _result(args, result)
+
+
+def _shell(args: argparse.Namespace) -> int:
+    from reeldb.shell import shell
+
+    shell(_database(args))
+    return DONE
 
 
 def _explain(args: argparse.Namespace) -> int:
