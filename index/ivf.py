@@ -25,8 +25,10 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 ROUNDS = 8
 SAMPLE_PER_GROUP = 64
-READ_SHARE = 0.03  # of the groups are read by one search, at least LEAST_GROUPS
-LEAST_GROUPS = 8
+STEP_SHARE = 0.004  # of the groups are read in one step, nearest first, at least LEAST_GROUPS
+LEAST_GROUPS = 4
+PATIENCE = 3  # steps that change none of the best rows end a search
+MOST_STEPS = 40
 BATCH = 20_000
 
 
@@ -40,13 +42,43 @@ class InvertedFile:
     order: Ints
     vectors: Floats
 
-    def near(self, unit: Floats, share: float = READ_SHARE) -> tuple[Ints, Floats]:
-        """Matrix rows of the nearest groups and their exact scores, in no order."""
-        wanted = min(len(self.centroids), max(LEAST_GROUPS, int(len(self.centroids) * share)))
-        groups = np.argpartition(-(self.centroids @ unit), wanted - 1)[:wanted]
+    def near(self, unit: Floats, k: int, place: Ints) -> tuple[Ints, Floats]:
+        """About the `k` best rows and their exact scores, in no order.
+
+        `place` maps matrix rows to the numbers to answer with, -1 for rows that do not count.
+        Groups are read nearest first, until `PATIENCE` steps in a row have changed nothing.
+        """
+        step = max(LEAST_GROUPS, round(len(self.centroids) * STEP_SHARE))
+        groups = np.argsort(-(self.centroids @ unit), kind="stable")[: step * MOST_STEPS]
+        rows, scores, idle = np.zeros(0, np.int64), np.zeros(0, np.float32), 0
+        for i in range(0, len(groups), step):
+            new_rows, new_scores = self._read(groups[i : i + step], unit, place)
+            least = scores.min() if len(scores) == k else -np.inf
+            better = new_scores > least
+            if len(scores) == k:
+                idle = 0 if better.any() else idle + 1
+            rows = np.concatenate([rows, new_rows[better]])
+            scores = np.concatenate([scores, new_scores[better]])
+            if len(scores) > k:
+                best = np.argpartition(scores, len(scores) - k)[len(scores) - k :]
+                rows, scores = rows[best], scores[best]
+            if idle == PATIENCE:
+                break
+        return rows, scores
+
+    def _read(self, groups: Ints, unit: Floats, place: Ints) -> tuple[Ints, Floats]:
+        """The rows of these groups that count, and their scores."""
         spans = [(int(self.starts[g]), int(self.starts[g + 1])) for g in np.sort(groups)]
-        rows = np.concatenate([self.order[a:b] for a, b in spans])
-        return rows, np.concatenate([self.vectors[a:b] @ unit for a, b in spans])
+        rows = place[np.concatenate([self.order[a:b] for a, b in spans])]
+        scores = np.concatenate([dot(self.vectors[a:b], unit) for a, b in spans])
+        counts = (rows >= 0) & ~np.isnan(scores)
+        return rows[counts], scores[counts]
+
+
+def dot(few: Floats, unit: Floats) -> Floats:
+    """The product of a few thousand rows with a vector, on this thread alone: for so little
+    work BLAS spends most of its time on waking and awaiting its other threads."""
+    return np.asarray(np.einsum("ij,j->i", few, unit), np.float32)
 
 
 def files(matrix: Path) -> tuple[Path, Path]:
@@ -65,7 +97,7 @@ def load(matrix: Path, rows: int) -> InvertedFile | None:
         return None
     if len(order) != rows or stored.shape != (rows, centroids.shape[1]):
         return None
-    return InvertedFile(centroids, starts, order, stored)
+    return InvertedFile(centroids, starts, order, np.asarray(stored))
 
 
 def build(path: Path, matrix: Floats, seed: int = 0) -> InvertedFile | None:

@@ -67,7 +67,7 @@ class VectorSearch:
         if len(at) > len(vectors) * FEW:
             out[there] = (vectors @ unit)[at[there]]
         elif there.any():
-            out[there] = _gathered(vectors, at[there]) @ unit
+            out[there] = ivf.dot(_gathered(vectors, at[there]), unit)
         return out
 
     def rows_for(self, relation: str) -> Ints:
@@ -150,14 +150,12 @@ class VectorSearch:
         total = len(self.rows_for(relation))
         if rows is not None and len(rows) <= total * FEW:
             return None
-        at, scores = index.near(unit)
-        found = self._inverse(relation)[at]
-        allowed = found >= 0
+        place = self._inverse(relation)
         if rows is not None:
-            mask = np.zeros(total, np.bool_)
+            mask = np.zeros(total + 1, np.bool_)  # its last place stands for -1
             mask[rows] = True
-            allowed &= mask[found]
-        found, scores = found[allowed], scores[allowed]
+            place = np.where(mask[place], place, -1)
+        found, scores = index.near(unit, k, place)
         if len(found) < k:
             return None
         order = np.argsort(found)
