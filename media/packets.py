@@ -62,6 +62,10 @@ class PacketReader:
         self._streams = (stream, *(aside or ()))
         self.tick = stream.time_base or Fraction(1, 1000)
         self.step = max(1, round(1 / (frame_rate(stream) * self.tick)))
+        # In ticks: fractions are slow, and this is asked of every packet.
+        self._leap, self._absurd, self._back = (
+            round(limit_s / self.tick) for limit_s in (LEAP_S, ABSURD_S, _BACK_S)
+        )
         self.read = self.errors = self.corrupt = self.pulled = self.gaps = self.missing = 0
         self.restarts: list[Restart] = []
         self._last: int | None = None  # the newest timestamp, as the file has it
@@ -132,7 +136,7 @@ class PacketReader:
 
     def _measure(self, step: int, usual: int) -> None:
         self._shortest = min(self._shortest or step, step)
-        if 1.5 * usual < step <= LEAP_S / self.tick:
+        if 1.5 * usual < step <= self._leap:
             self.gaps += 1
             self.missing += round(step / usual) - 1
 
@@ -144,13 +148,13 @@ class PacketReader:
             self._before = shown
 
     def _restarts(self, packet: VideoPacket, stamp: int, last: int) -> bool:
-        back_s = (last - stamp) * self.tick
-        if packet.is_keyframe and last - stamp > 1.5 * self.step:
+        back = last - stamp
+        if packet.is_keyframe and back > 1.5 * self.step:
             return True
-        return back_s > _BACK_S or -back_s > ABSURD_S
+        return back > self._back or -back > self._absurd
 
     def _leaps(self, stamp: int, last: int) -> bool:
-        return (stamp - last) * self.tick > LEAP_S
+        return stamp - last > self._leap
 
     def _returns(self, last: int) -> bool:
         """Whether one of the packets to come is back where this one should have been."""
@@ -167,7 +171,7 @@ class PacketReader:
 
     def _fits(self, packet: VideoPacket, last: int) -> bool:
         stamp = packet.dts
-        return stamp is not None and 0 <= (stamp - last) * self.tick <= LEAP_S
+        return stamp is not None and 0 <= stamp - last <= self._leap
 
     def _pull_back(self, packet: VideoPacket, last: int) -> int:
         """Gives a packet that leapt ahead the place after the one before it."""
