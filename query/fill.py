@@ -203,6 +203,22 @@ class Fills:
             self._rows[relation] = LookRows(self.work, looks)
         return self._rows[relation]
 
+    # What is missing
+
+    def is_known(self, read: Read, key: int) -> bool:
+        return read.unit >= 0 and key in self.filled[read.unit].known
+
+    def captions_wanted(self, relation: str, keys: Sequence[int]) -> int:
+        """How many of these rows have no caption yet."""
+        return len(keys) - len(self.captions_of(relation).recall(keys))
+
+    def looks_wanted(self, keys: Sequence[int]) -> int:
+        """How many pictures of these scenes nobody has looked at."""
+        from reeldb.query.fillers.looks import OcrText
+
+        looks = self.looks_of("ocr")
+        return 0 if looks is None else OcrText(self.work, looks).unseen(keys)
+
     # Filling
 
     def recall(self, read: Read, keys: Sequence[int]) -> int:

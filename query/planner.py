@@ -16,7 +16,7 @@ from sqlglot import exp
 from reeldb.query import plan as p
 from reeldb.query.dialect import sql_of
 from reeldb.query.functions import is_aggregate
-from reeldb.query.keys import Around, Chain, groups_that_may_stay, key_query, order_keys, survivors
+from reeldb.query.keys import Around, Chain, groups_that_may_stay, key_query, survivors
 from reeldb.query.logic import Context, Logic, both, own_queries, reads, true
 from reeldb.query.names import Names
 from reeldb.query.plan import Fill, Node, Plan, Read, TopRows
@@ -187,9 +187,10 @@ class _BlockPlan:
     def _item(self, i: int, item: exp.Expr) -> Node:
         if is_scan(item):
             scan = self.planner.rewritten.scans[item.alias]
-            text = f"{scan.relation} {self.names.source(item.alias)}"
+            said = self.names.source(item.alias)
+            text = scan.relation if said == scan.relation else f"{scan.relation} AS {said}"
             where = f" [video {scan.video_id}]" if scan.video_id else ""
-            return p.ScanRows((), text.strip() + where, scan.relation)
+            return p.ScanRows((), text + where, scan.relation)
         if isinstance(item, exp.Subquery):
             child = self.planner.query(item.this, self._chain_of(i, item))
             return p.Derived((child,), self.names.source(item.alias))
@@ -237,23 +238,30 @@ class _BlockPlan:
         uses = [_Use(c, on, "true") for c in reads(on)]
         node = self.planner.fill(node, f"ON of {join.side} JOIN", uses, ask)
         pairs = prefix(self.q, i + 1)
-        return self._nested(node, [(on, "true")], lambda _e, _q: Around(_crossed(pairs), true()))
+        return _with(
+            node, [self._nested(q, Around(_crossed(pairs), true())) for q in own_queries(on)]
+        )
 
     # WHERE
 
     def _where(self, node: Node) -> Node:
         uses = [_Use(c, e, "true") for e in self.conditions for c in reads(e)]
-        inner = [(e, q) for e in self.conditions for q in own_queries(e)]
-        shown = self.where
         if self._stops_early():
-            node = self._nested_of(node, inner)
+            nested = self._nested_in_where()
             node = self.planner.fill(node, "WHERE", uses, self._ask_where, top=self._top_rows)
         else:
             node = self.planner.fill(node, "WHERE", uses, self._ask_where)
-            node = self._nested_of(node, inner)
-        if shown:
-            node = p.Filter((node,), " AND ".join(self.names.say(c) for c in shown))
-        return node
+            nested = self._nested_in_where()
+        if not self.where:
+            return _with(node, nested)
+        return p.Filter((node, *nested), " AND ".join(self.names.say(c) for c in self.where))
+
+    def _nested_in_where(self) -> list[Node]:
+        return [
+            self._nested(q, Around(self._body(), self._need(e, q, self.now)))
+            for e in self.conditions
+            for q in own_queries(e)
+        ]
 
     def _body(self, where: Sequence[exp.Expr] = ()) -> exp.Select:
         return body(self.q, crossed=not self.outer, where=where)
@@ -266,26 +274,8 @@ class _BlockPlan:
     def _ask_where(self, u: _Use, logic: Logic) -> exp.Select:
         return key_query(self.chain, self._body(), _slot(u), [self._need(u.root, u.column, logic)])
 
-    def _nested_of(self, node: Node, inner: Sequence[tuple[exp.Expr, exp.Query]]) -> Node:
-        for e, q in inner:
-            need = self._need(e, q, self.now)
-            node = self._into(node, q, Around(self._body(), need))
-        return node
-
-    def _into(self, node: Node, q: exp.Query, around: Around) -> Node:
-        child = self.planner.query(q, (*self.chain, around))
-        return replace(node, children=(*node.children, p.Nested((child,))))
-
-    def _nested(
-        self,
-        node: Node,
-        expressions: Sequence[tuple[exp.Expr, Context]],
-        around: Callable[[exp.Expr, exp.Query], Around],
-    ) -> Node:
-        for e, _ in expressions:
-            for q in own_queries(e):
-                node = self._into(node, q, around(e, q))
-        return node
+    def _nested(self, q: exp.Query, around: Around) -> Node:
+        return p.Nested((self.planner.query(q, (*self.chain, around)),))
 
     def _stops_early(self) -> bool:
         """Whether filling may stop as soon as LIMIT is met."""
@@ -339,11 +329,12 @@ class _BlockPlan:
             return self._ask_row(u, logic, groups_that_may_stay(q, logic))
 
         node = self.planner.fill(node, self._late_clause(), uses, ask, self._ask_ahead)
+        nested: list[Node] = []
         for e in roots:
             for inner in own_queries(e):
                 stay = groups_that_may_stay(q, self.now) if _has_aggregate(e) else None
                 needed = stay or _plain(self.now.need(e, inner, "value"))
-                node = self._into(node, inner, Around(self._done(self.now), needed))
+                nested.append(self._nested(inner, Around(self._done(self.now), needed)))
         if self.aggregated:
             group = q.args.get("group")
             keys = [self.names.say(k) for k in group.expressions] if group is not None else []
@@ -353,7 +344,7 @@ class _BlockPlan:
         if any(has_window(x) for x in q.selects) or q.args.get("qualify"):
             text = self.names.say(q.args["qualify"].this) if q.args.get("qualify") else ""
             node = p.Window((node,), f"QUALIFY {text}" if text else "")
-        return node
+        return _with(node, nested)
 
     def _late_clause(self) -> str:
         if self.aggregated:
@@ -411,59 +402,18 @@ class _BlockPlan:
             node, "the SELECT list", uses,
             lambda u, g: self._ask_row(u, g, keep), self._ask_ahead, cap,
         )  # fmt: skip
+        nested: list[Node] = []
         for e in final:
             for inner in own_queries(e):
                 needed = both(_plain(self.now.need(e, inner, "value")), keep and keep.copy())
-                node = self._into(node, inner, Around(self._done(self.now), needed))
-        return p.Project((node,), ", ".join(self.names.say(x.unalias()) for x in visible(q)))
+                nested.append(self._nested(inner, Around(self._done(self.now), needed)))
+        text = ", ".join(self.names.say(x.unalias()) for x in visible(q))
+        return p.Project((node, *nested), text)
 
 
-def add_total_order(tree: exp.Query, relation_order: Callable[[str], Sequence[str]]) -> None:
-    """LIMIT makes order visible: end every such ORDER BY in the keys of the sources."""
-    for q in [*tree.find_all(exp.Select)]:
-        if q.args.get("limit") is None:
-            continue
-        if is_aggregated(q) or _distinct_rows(q):
-            keys = [x.unalias().copy() for x in visible(q)]
-        else:
-            keys = [k for s in sources(q) for k in order_keys(s, relation_order)]
-        _end_order(q, keys)
-    for u in [*tree.find_all(exp.SetOperation)]:
-        if u.args.get("limit") is not None:
-            names = [x.alias_or_name for x in _leftmost(u).selects]
-            _end_order(u, [exp.column(exp.to_identifier(n, quoted=True)) for n in names])
-
-
-def order_last_block(tree: exp.Query, relation_order: Callable[[str], Sequence[str]]) -> None:
-    """Rows of a statement without ORDER BY come in key order, also where fills are joined in."""
-    if not isinstance(tree, exp.Select) or tree.args.get("order") or tree.args.get("limit"):
-        return
-    if is_aggregated(tree) or tree.args.get("distinct"):
-        return
-    keys = [k for s in sources(tree) if is_scan(s) for k in order_keys(s, relation_order)]
-    _end_order(tree, keys)
-
-
-def _end_order(q: exp.Query, keys: Sequence[exp.Expr]) -> None:
-    if not keys:
-        return
-    order = q.args.get("order") or exp.Order(expressions=[])
-    for key in keys:
-        order.append("expressions", exp.Ordered(this=key))
-    q.set("order", order)
-
-
-def _leftmost(q: exp.Expr) -> exp.Select:
-    while isinstance(q, (exp.SetOperation, exp.Subquery)):
-        q = q.this
-    if not isinstance(q, exp.Select):
-        raise AssertionError("a set operation of no SELECT")
-    return q
-
-
-def _distinct_rows(q: exp.Select) -> bool:
-    distinct = q.args.get("distinct")
-    return distinct is not None and distinct.args.get("on") is None
+def _with(node: Node, nested: Sequence[Node]) -> Node:
+    """The node with queries nested in its expressions shown below it."""
+    return replace(node, children=(*node.children, *nested)) if nested else node
 
 
 def _slot(use: _Use) -> Slot:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from reeldb.query.allow import place_of
-from reeldb.query.bind import is_transparent
+from reeldb.query.expressions import is_transparent
 from reeldb.query.functions import LAZY_CALLS, is_lazy_call, name_of
 from reeldb.query.units import (
     NAME,

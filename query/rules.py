@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from reeldb.query.bind import has_aggregate, is_transparent
+from reeldb.query.expressions import has_aggregate, is_transparent
 from reeldb.query.trees import has_unnest, has_window, joins, outer_names, sources
 
 Rule = Callable[[exp.Query], exp.Query]

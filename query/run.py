@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -19,10 +18,11 @@ from reeldb.query.dialect import sql_of
 from reeldb.query.engine import Engine
 from reeldb.query.fill import Fills
 from reeldb.query.fillers.base import Work
+from reeldb.query.order import add_total_order, order_last_block
 from reeldb.query.params import Parameters, bind_parameters, for_duckdb
 from reeldb.query.pictures import PictureReader
 from reeldb.query.plan import Fill, Plan, Read, TopRows
-from reeldb.query.planner import add_total_order, order_last_block, plan_of
+from reeldb.query.planner import plan_of
 from reeldb.query.result import Result
 from reeldb.query.rewrite import rewrite
 from reeldb.query.rules import RULES
@@ -178,6 +178,7 @@ class Running:
         self.sql_seconds = 0.0
         self.open: dict[tuple[int, int], int] = {}  # (fill, read) -> keys left open
         self.top: dict[int, int] = {}
+        self.counts: dict[tuple[int, int], tuple[int, int]] = {}  # cached and made, by read
         variables = prepared.variables
         lazy = frozenset(n for n in CHOICES if getattr(variables, n) == "lazy")
         self.work = Work(
@@ -200,9 +201,7 @@ class Running:
         for fill in self.plan.fills:
             self._fill(fill)
         self.fills.finish()
-        tree, notes = self._final()
-        table = self.query(tree)
-        return self._result(table, notes)
+        return self._result(self.query(self._final()))
 
     def check_types(self) -> None:
         """DuckDB's own check of the final query, before anything is paid for."""
@@ -219,30 +218,57 @@ class Running:
             r"\br(\d+)\.", lambda m: self.plan.said.get(m[0][:-1], m[0][:-1]) + ".", message
         )
 
-    def _final(self) -> tuple[str, list[str]]:
-        if not any(self.open.values()):
-            return sql_of(self.plan.tree), []
-        from reeldb.query.partial import finish
+    def _final(self) -> str:
+        """The final query: as it stands, or the sound part of it."""
+        if not self.open:
+            return sql_of(self.plan.tree)
+        from reeldb.query.partial import marked, sound
 
-        return finish(self)
+        reads = {(f.number, i): r for f in self.plan.fills for i, r in enumerate(f.reads)}
+        slots = frozenset((reads[at].unit, reads[at].scan) for at in self.open)
+        best_effort = self.prepared.variables.partial == "best_effort"
+        make = marked if best_effort else sound
+        return sql_of(make(self.plan.tree, self.plan.scans, slots))
 
-    def _result(self, table: pa.Table, notes: Sequence[str]) -> Result:
-        not_looked = sum(self.open.values())
-        status = "partial" if not_looked else "complete"
-        budget = self.budget
-        stats: dict[str, object] = {
+    def not_looked_at(self) -> int:
+        """How many values are missing that could still matter."""
+        reads = {(f.number, i): r for f in self.plan.fills for i, r in enumerate(f.reads)}
+        most: dict[tuple[int, str], int] = {}
+        for at, n in self.open.items():
+            slot = (reads[at].unit, reads[at].scan)
+            most[slot] = max(n, most.get(slot, 0))
+        return sum(most.values())
+
+    def _result(self, table: pa.Table) -> Result:
+        missing = self.not_looked_at()
+        names = [*self.prepared.names, *table.column_names[len(self.prepared.names) :]]
+        notes = [*self.notes, self._why_partial(missing)] if missing else self.notes
+        return Result(table, names, "partial" if missing else "complete", notes, self._stats())
+
+    def _why_partial(self, missing: int) -> str:
+        off = sorted({"captions", "ocr", "objects"} - self.work.lazy)
+        why = f"the budget of {self.budget.ended_by} ended" if self.budget.ended_by else (
+            f"SET {off[0]} = 'cached'" if off else "some values could not be made"
+        )  # fmt: skip
+        values = "value was" if missing == 1 else "values were"
+        again = "; run it again to go on" if self.budget.ended_by else ""
+        return f"partial: {why}, {missing:,} {values} not looked at{again}"
+
+    def _stats(self) -> dict[str, object]:
+        budget, counts = self.budget, dict(self.stats)
+        reused = counts.pop("captions_reused", 0)
+        return {
             "captions_made": budget.captions,
-            "captions_reused": self.stats.get("captions_reused", 0),
+            "captions_reused": reused,
             "looks": budget.looks,
             "replies": budget.chats,
             "calls": budget.calls,
             "tokens": budget.tokens,
             "model_seconds": round(budget.seconds, 3),
             "sql_seconds": round(self.sql_seconds, 3),
-            "not_looked_at": not_looked,
-            **{k: n for k, n in self.stats.items() if k != "captions_reused"},
+            "not_looked_at": self.not_looked_at(),
+            **counts,
         }
-        return Result(table, list(self.prepared.names), status, [*self.notes, *notes], stats)  # type: ignore[arg-type]
 
     # SQL
 
@@ -280,11 +306,25 @@ class Running:
         keys = [k for k in keys if k is not None]
         return self._ask(fill.number, i, read, keys)
 
+    def _recall(self, number: int, i: int, read: Read, keys: list[int]) -> int:
+        known = self.fills.recall(read, keys)
+        self._count(number, i, known, 0)
+        return known
+
+    def _make(self, number: int, i: int, read: Read, keys: list[int]) -> int:
+        made = self.fills.make(read, keys)
+        self._count(number, i, 0, made)
+        return made
+
+    def _count(self, number: int, i: int, cached: int, made: int) -> None:
+        before = self.counts.get((number, i), (0, 0))
+        self.counts[number, i] = (before[0] + cached, before[1] + made)
+
     def _ask(self, number: int, i: int, read: Read, keys: list[int]) -> bool:
         self.open.pop((number, i), None)
         if not keys:
             return False
-        if self.fills.recall(read, keys):
+        if self._recall(number, i, read, keys):
             return True
         size = self.fills.filler(read).size
         changed = 0
@@ -294,7 +334,7 @@ class Running:
         elif read.unit < 0:
             rounds = [keys]
         for part in rounds:
-            made = self.fills.make(read, part)
+            made = self._make(number, i, read, part)
             changed += made
             if made < len(part):
                 break
@@ -317,10 +357,10 @@ class Running:
             self.open.pop((fill.number, i), None)
             if not keys or changed:
                 continue
-            if self.fills.recall(read, keys):
+            if self._recall(fill.number, i, read, keys):
                 self.top[-fill.number] = min(2 * self.top.get(-fill.number, 1), 64)
                 changed = True
-            elif self.fills.make(read, keys[:wave]):
+            elif self._make(fill.number, i, read, keys[:wave]):
                 self.top[-fill.number] = 1
                 changed = True
             else:

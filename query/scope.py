@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from sqlglot import exp
 
 from reeldb.schema.relations import RELATIONS, Kind
+
+Role = Literal["top", "derived", "operand", "value", "exists"]
 
 
 @dataclass(frozen=True, slots=True)

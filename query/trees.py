@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from reeldb.query.bind import has_aggregate
+from reeldb.query.expressions import has_aggregate
 from reeldb.query.units import is_hidden, key_name
 
 

@@ -1,0 +1,223 @@
+"""EXPLAIN and EXPLAIN ANALYZE: the plan as a tree of lines, with what fills cost.
+
+EXPLAIN asks the key queries before anything is filled: their answers bound what a run can
+ask for. It calls no captioner, chat model or tool. ANALYZE runs the statement and shows what
+happened on the same tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reeldb.index.snapshot import Snapshot
+from reeldb.query import parse as ast
+from reeldb.query.budget import Limits
+from reeldb.query.engine import Engine
+from reeldb.query.params import Parameters
+from reeldb.query.plan import Fill, Node, Read, ScanRows
+from reeldb.query.result import Result
+from reeldb.query.run import Running, prepare
+from reeldb.query.variables import Variables
+
+CALLS = ("captions", "replies", "looks")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Calls by kind, at most or as they were; `rows` take part, `cached` of them are known."""
+
+    rows: int = 0
+    cached: int = 0
+    made: int = 0
+    captions: int = 0
+    replies: int = 0
+    looks: int = 0
+
+    @property
+    def calls(self) -> int:
+        return self.captions + self.replies + self.looks
+
+    def plus(self, other: Cost) -> Cost:
+        sums = {n: getattr(self, n) + getattr(other, n) for n in (*CALLS, "rows", "cached", "made")}
+        return replace(self, **sums)
+
+
+def explain(
+    engine: Engine,
+    snapshot: Snapshot,
+    statement: ast.Select,
+    parameters: Parameters,
+    variables: Variables,
+    limits: Limits | None = None,
+) -> Result:
+    """The tree, one line a row."""
+    analyze = statement.explain == "analyze"
+    with engine.session() as session:
+        prepared = prepare(engine, snapshot, statement, parameters, variables)
+        running = Running(engine, session, prepared, statement.budget or limits)
+        try:
+            if analyze:
+                result = running.result()
+                costs = happened(running)
+                end = [f"{result.row_count:,} rows, {result.status}", *_spent(result)]
+                notes = result.notes
+            else:
+                running.fills.start()
+                running.check_types()
+                costs = bounds(running)
+                end = [_summary(running, costs), f"limits: {running.budget.limits}"]
+                notes = running.notes
+        finally:
+            running.close()
+    lines = [*tree_lines(running, costs, analyze), *end, *(f"note: {n}" for n in notes)]
+    return Result(pa.table({"plan": pa.array(lines)}), ["plan"])
+
+
+Costs = dict[tuple[int, int], Cost]  # by (fill, read)
+
+
+def bounds(running: Running) -> Costs:
+    """What each read can ask for at most, and how much of it is known already."""
+    out: Costs = {}
+    for fill in running.plan.fills:
+        for i, read in enumerate(fill.reads):
+            keys = [k for k in running.query(read.bound)["k"].to_pylist() if k is not None]
+            cached = running.fills.recall(read, keys)
+            missing = [k for k in keys if not running.fills.is_known(read, k)]
+            if read.cap is not None and read.cap < len(missing):
+                missing = missing[: read.cap]
+            out[fill.number, i] = _cost(running, read, len(keys), cached, missing)
+    return out
+
+
+def _cost(running: Running, read: Read, rows: int, cached: int, missing: Sequence[int]) -> Cost:
+    fills = running.fills
+    n = len(missing)
+    cost = Cost(rows, cached, n)
+    if read.unit < 0:
+        return replace(cost, looks=n)
+    unit = running.plan.units[read.unit]
+    if unit.kind == "heavy" or unit.column == "speech_text":
+        return cost
+    if unit.column == "ocr_text":
+        return replace(cost, looks=fills.looks_wanted(missing))
+    if unit.kind == "matches":
+        unseen = 0 if unit.column == "image" else fills.captions_wanted(unit.relation, missing)
+        return replace(cost, captions=unseen, replies=n)
+    if unit.kind == "similarity":
+        return replace(cost, captions=fills.captions_wanted(unit.relation, missing))
+    return replace(cost, captions=n)
+
+
+def happened(running: Running) -> Costs:
+    """What each read took, after a run."""
+    out: Costs = {}
+    for fill in running.plan.fills:
+        for i in range(len(fill.reads)):
+            cached, made = running.counts.get((fill.number, i), (0, 0))
+            out[fill.number, i] = Cost(cached + made, cached, made)
+    return out
+
+
+def tree_lines(running: Running, costs: Costs, analyze: bool) -> list[str]:
+    return list(_lines(running, running.plan.root, costs, analyze, "", ""))
+
+
+def _lines(
+    running: Running, node: Node, costs: Costs, analyze: bool, first: str, rest: str
+) -> Iterator[str]:
+    yield first + node.line + _details(running, node, costs, analyze)
+    children = list(node.children)
+    for i, child in enumerate(children):
+        last = i == len(children) - 1
+        yield from _lines(
+            running, child, costs, analyze,
+            rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "),
+        )  # fmt: skip
+
+
+def _details(running: Running, node: Node, costs: Costs, analyze: bool) -> str:
+    if isinstance(node, ScanRows):
+        return f": {running.prepared.catalog.snapshot.relation(node.relation).num_rows:,} rows"
+    if not isinstance(node, Fill):
+        return ""
+    parts = []
+    for i, read in enumerate(node.reads):
+        cost = costs[node.number, i]
+        name = f"{_label(running, read)}: " if len(node.reads) > 1 else ""
+        counts = f"{cost.cached:,} cached, "
+        counts += f"{cost.made:,} computed" if analyze else f"at most {cost.made:,} to compute"
+        parts.append(name + counts + ("" if analyze else _calls(running, cost)))
+    stops = "; stops at LIMIT" if node.top is not None else ""
+    return ": " + "; ".join(parts) + stops
+
+
+def _label(running: Running, read: Read) -> str:
+    said = running.plan.said.get(read.scan, read.scan)
+    if read.unit < 0:
+        return f"rows of {said}"
+    return running.plan.units[read.unit].label(said)
+
+
+def _calls(running: Running, cost: Cost) -> str:
+    calls = [f"{getattr(cost, k):,} {k}" for k in CALLS if getattr(cost, k)]
+    if not calls:
+        return ""
+    seconds = _seconds(running, cost)
+    return f" ({', '.join(calls)}{'' if seconds is None else f', about {seconds:.3g} s'})"
+
+
+def _summary(running: Running, costs: Costs) -> str:
+    total = Cost()
+    for cost in costs.values():
+        total = total.plus(cost)
+    if not total.calls:
+        return "nothing to compute: no model is called"
+    calls = ", ".join(f"{getattr(total, k):,} {k}" for k in CALLS if getattr(total, k))
+    seconds = _seconds(running, total)
+    time = "time not measured yet" if seconds is None else f"about {seconds:.3g} s"
+    return f"at most {calls}; {time}"
+
+
+def _spent(result: Result) -> list[str]:
+    stats = result.stats
+    made = [f"{stats[k]:,} {name}" for k, name in
+            (("captions_made", "captions"), ("replies", "replies"), ("looks", "looks"))
+            if stats[k]]  # fmt: skip
+    calls = ", ".join(made) or "no model was called"
+    return [f"{calls}; models {stats['model_seconds']:g} s, SQL {stats['sql_seconds']:g} s"]
+
+
+def _seconds(running: Running, cost: Cost) -> float | None:
+    """From this archive's own measured rates; None where a kind was never measured."""
+    total = 0.0
+    for kind in CALLS:
+        calls = getattr(cost, kind)
+        if calls:
+            rate = measured_rate(running, kind)
+            if rate is None:
+                return None
+            total += calls * rate
+    return total
+
+
+def measured_rate(running: Running, kind: str) -> float | None:
+    """Seconds a call of the current model took on average, in this archive."""
+    models, catalog = running.engine.models, running.prepared.catalog
+    table = {"captions": "captions", "looks": "tool_runs", "replies": "replies"}[kind]
+    roles = {"captions": ("captioner",), "looks": ("ocr", "objects"), "replies": ("chat", "vision")}
+    used = [m for r in roles[kind] if (m := models.get(r)) is not None]  # type: ignore[arg-type]
+    identities = tuple(m.identity for m in used)
+
+    def make() -> float | None:
+        rows = catalog.snapshot.rows(table, ["model", "seconds"])
+        mine = pc.is_in(rows["model"], value_set=pa.array(identities, pa.string()))
+        seconds = rows.filter(pc.and_(mine, pc.greater(rows["seconds"], 0)))["seconds"]
+        mean: float | None = pc.mean(seconds).as_py() if len(seconds) else None
+        return mean
+
+    return catalog.kept(f"rate {kind}", [table], identities, make)
