@@ -103,8 +103,14 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument("--strategy", default="auto")
     ask.add_argument("--budget", metavar="N", help="calls, or '50 captions, 90 seconds'")
 
-    models = command("models", _models, "show the models in use, or set one")
-    models.add_argument("what", nargs="*", metavar="set ROLE ADDRESS")
+    fill = command("fill", _fill, "make captions and readings ahead of any question")
+    fill.add_argument("video", nargs="*", metavar="VIDEO", help="default: all")
+    for kind in ("captions", "ocr", "speech", "objects", "actions"):
+        fill.add_argument(f"--{kind}", dest="what", action="append_const", const=kind)
+
+    models = command("models", _models, "show the models in use, check them, or set one")
+    models.add_argument("what", nargs="*", metavar="check | set ROLE ADDRESS")
+    models.add_argument("--base-url", metavar="URL", help="of the server; kept in your own config")
 
     command("shell", _shell, "a prompt on the archive, with history and completion")
     command("status", _status, "what the archive holds and what it costs on disk")
@@ -244,22 +250,48 @@ def _answer(answer: Answer) -> str:
     return "\n".join([*lines, *(f"note: {escaped(n)}" for n in answer.notes)])
 
 
+def _fill(args: argparse.Namespace) -> int:
+    from reeldb.fill import fill
+    from reeldb.progress import Progress
+
+    db, progress = _database(args), Progress()
+    snapshot = db.snapshot()
+    names = args.video or snapshot.videos["video_id"].to_pylist()
+    try:
+        filled = fill(
+            db,
+            [snapshot.find_video(name) for name in names],
+            args.what or ["captions"],
+            progress.update,
+        )
+    finally:
+        progress.clear()
+    for note in filled.notes:
+        _note(note)
+    _note(f"{filled.captions} captions and {filled.looks} looks made, {filled.calls} calls")
+    return DONE
+
+
 def _models(args: argparse.Namespace) -> int:
+    from reeldb.models.describe import check_all, describe_all
+
     db = _database(args)
     match args.what:
         case []:
-            from reeldb.models.describe import describe_all
-
             rows = [
                 [d.role, d.address or "none", d.problem or d.can, d.cannot, d.improve]
                 for d in describe_all(db.models)
             ]
             return _print(args, ("role", "address", "can", "cannot", "better"), rows)
+        case ["check"]:
+            checks = list(check_all(db.models))
+            _print(args, ("role", "works", "says"), [[c.role, c.works, c.says] for c in checks])
+            return DONE if all(c.works for c in checks) else FAILED
         case ["set", role, address]:
-            db.set_model(role, address)
+            db.set_model(role, address, base_url=args.base_url)
             _note(f"{role} is now {address}")
             return DONE
-    _fail("models takes nothing, or: set ROLE ADDRESS")
+    _fail("models takes nothing, or: check, or: set ROLE ADDRESS [--base-url URL]")
     return MISUSE
 
 

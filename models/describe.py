@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reeldb.models.registry import Models
@@ -68,3 +69,33 @@ def describe_all(models: Models | None = None) -> list[Description]:
     """One description a role, in the order of `schema.models.ROLES`."""
     models = models or Models()
     return [describe(role, models) for role in ROLES]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Whether a role's model works, and one line that says so or what is wrong."""
+
+    role: Role
+    works: bool
+    says: str
+
+
+def check_all(models: Models) -> Iterator[Check]:
+    """One check a role that has a model. A server gets one small real request; a model of this
+    machine is loaded."""
+    for role in ROLES:
+        address = models.address(role)
+        if address is None:
+            continue
+        try:
+            yield Check(role, True, _checked(address, role, models))
+        except ModelError as e:
+            yield Check(role, False, str(e))
+
+
+def _checked(address: str, role: Role, models: Models) -> str:
+    if address.startswith("openai:"):
+        from reeldb.models.openai.loader import check
+
+        return check(address, role)
+    return f"{address} is ready: {models.need(role).can}"

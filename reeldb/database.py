@@ -80,14 +80,20 @@ class Database:
             self._models = Models(self.archive.models if self.path.exists() else {})
         return self._models
 
-    def set_model(self, role: str, address: str) -> None:
-        """Names the archive's model for a role. Raises ModelError where it does not fit."""
+    def set_model(self, role: str, address: str, *, base_url: str | None = None) -> None:
+        """Names the archive's model for a role; the server's URL goes to the user's own config.
+
+        Raises ModelError where the model does not fit the role.
+        """
         from typing import cast
 
         from reeldb.index.archive import Archive
+        from reeldb.models.config import set_endpoint
         from reeldb.models.registry import NONE, load
         from reeldb.schema.models import Role
 
+        if base_url is not None:
+            set_endpoint(address, base_url=base_url)
         if address != NONE:
             load(address, cast(Role, role))
         if self._archive is None:
