@@ -149,8 +149,9 @@ class Writer:
         """Make the staged rows visible, with this `videos` row, in one commit.
 
         Where the video is there already, the first one stays and learns the new path, unless
-        `replace`: then the new rows take the place of the old ones. Raises ArchiveError where
-        the archive cannot be written; nothing of the video is visible then.
+        `replace`: then the new rows take the place of the old ones, whose paths stay known.
+        Raises ArchiveError where the archive cannot be written; nothing of the new rows is
+        visible then.
         """
         video = {**video, "ingest_id": self.ingest_id}
         video_id = str(video["video_id"])
@@ -160,6 +161,9 @@ class Writer:
                 self.discard()
                 self._learn(old, video)
                 return Published(video_id, str(old["ingest_id"]), ours=False)
+            if old is not None:
+                paths = [*(old["aliases"] or []), *(video.get("aliases") or [])]
+                video["aliases"] = list(dict.fromkeys(paths))
             self._flush()
             self._spilled.clear()  # from here on an interrupt must not delete what may be live
             self.archive.store.upsert("videos", [video], "video_id")

@@ -197,7 +197,8 @@ class Store:
         if (self.root / f"{table}{SUFFIX}" / "_versions").is_dir():
             return
         with _told(table, self.root, "creating"):
-            lance.write_dataset(schema.empty_table(), self._uri(table), mode="create")
+            # write_dataset would do the same, and warn on stderr that the table is new
+            lance.LanceDataset.commit(self._uri(table), lance.LanceOperation.Overwrite(schema, []))
 
     def append(self, table: str, rows: pa.Table | Sequence[Mapping[str, Any]]) -> int:
         """Add rows in one version; gives how many."""

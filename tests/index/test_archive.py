@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -155,6 +156,13 @@ def test_reading_an_archive_imports_nothing_of_other_rooms_and_no_lancedb() -> N
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(("library", "owner"), [("lance", "store"), ("duckdb", "session")])
+def test_each_library_has_one_owner(library: str, owner: str) -> None:
+    line = re.compile(rf"^\s*(import|from) {library}\b", re.MULTILINE)
+    files = (ROOT / "index").glob("*.py")
+    assert [f.stem for f in files if line.search(f.read_text())] == [owner]
 
 
 @pytest.mark.filterwarnings("default")

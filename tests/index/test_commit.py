@@ -93,7 +93,7 @@ def test_replace_swaps_all_rows_in_one_commit(archive: Archive) -> None:
     assert [(s["video"], s["end_s"]) for s in seen["scenes"]] == [
         ("a.mp4", 1), ("a.mp4", 7), ("b.mp4", 2), ("b.mp4", 5)
     ]  # fmt: skip
-    assert seen["speech"] == []
+    assert seen["speech"] == [] and row(archive)["aliases"] == ["/videos/a.mp4"]
     assert archive.store.count("scenes") == 4 and archive.store.count("speech") == 0
     assert verify(archive) == []
 
