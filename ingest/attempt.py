@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from reeldb.ingest.memory import give_back
 from reeldb.ingest.one import Adder, Share
 from reeldb.ingest.report import Item
 from reeldb.media.container import shown_path
@@ -28,6 +29,7 @@ def attempt(adder: Adder, path: Path, share: Share) -> Item:
     except Exception as error:  # one strange file must not end a batch of thousands
         _log.debug("adding %s", path, exc_info=True)
         item = failed(path, f"cannot be added: {type(error).__name__}: {error}")
+    give_back()
     return replace(item, seconds=round(time.monotonic() - started, 3))
 
 

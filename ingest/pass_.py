@@ -80,12 +80,14 @@ class Pass:
         self._keys: list[float] = []
         self._rows = Rows(stage, self._cuts, embedder is not None)
         self._finder = SceneFinder(settings)
-        self._sampler = Sampler(settings.fps, Recent(picture_bytes, _RECENT_BYTES), self._take)
+        self._recent = Recent(picture_bytes, _RECENT_BYTES)
+        self._sampler = Sampler(settings.fps, self._recent, self._take)
 
     def run(self) -> Passed:
         cv2.setNumThreads(1)  # pictures are small: more threads only wait for each other
         keyframes = self._settings.scan == "keyframes"
         with ExitStack() as stack:
+            stack.callback(self._recent.clear)
             if self._embedder is not None:
                 self._embedding = stack.enter_context(Embedding(self._embedder))
             decoding = stack.enter_context(Decoding(self._path, keyframes_only=keyframes))

@@ -60,6 +60,11 @@ class Recent:
         while len(self._pictures) > 1 and self._bytes > self.limit:
             self._bytes -= self._pictures.popleft()[1]
 
+    def clear(self) -> None:
+        """Lets go of all pictures; they are large, and their owner may live on."""
+        self._pictures.clear()
+        self._bytes = 0
+
     @property
     def newest(self) -> Shown | None:
         return self._pictures[-1][0] if self._pictures else None
