@@ -5,17 +5,19 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reeldb.index.archive import Archive
+from reeldb.index.compact import tidy
 from reeldb.ingest.attempt import attempt, failed
 from reeldb.ingest.chosen import address_of, choose_embedder
 from reeldb.ingest.known import Known, note_gone
 from reeldb.ingest.one import Adder
 from reeldb.ingest.paths import absolute, find_files
-from reeldb.ingest.report import Item, Progress, Report
+from reeldb.ingest.report import WRITTEN, Item, Progress, Report
 from reeldb.ingest.scenes import with_threshold
 from reeldb.ingest.tally import Tally
 from reeldb.ingest.workers import Job, add_with_workers
@@ -24,6 +26,8 @@ from reeldb.schema.settings import Settings
 
 if TYPE_CHECKING:
     from reeldb.schema.models import Embedder
+
+_TIDY_EVERY = 100  # videos: each commit leaves a few small files behind
 
 
 def add(
@@ -65,9 +69,16 @@ def add(
         results = add_with_workers(job, found.files, workers, tally.share)
     else:
         results = _add_here(Adder(archive, settings, model, replace), found.files, tally)
+    written = 0
     for item in results:
         items.append(item)
         tally.through(item)
+        written += item.outcome in WRITTEN
+        if written == _TIDY_EVERY:
+            _tidy(archive)
+            written = 0
+    if written:
+        _tidy(archive)
     _mark_missing(archive, paths)
     order = {str(path): n for n, path in enumerate(found.files)}
     items.sort(key=lambda item: order.get(item.path, -1))
@@ -77,6 +88,12 @@ def add(
 def _add_here(adder: Adder, files: Sequence[Path], tally: Tally) -> Iterator[Item]:
     for path in files:
         yield attempt(adder, path, partial(tally.share, path))
+
+
+def _tidy(archive: Archive) -> None:
+    """Merges small files where many have piled up; the videos are safe whether or not."""
+    with suppress(ArchiveError):
+        tidy(archive)
 
 
 def _mark_missing(archive: Archive, paths: Iterable[str | Path]) -> None:

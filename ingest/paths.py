@@ -16,6 +16,8 @@ _EXTENSIONS = (
 EXTENSIONS = frozenset(_EXTENSIONS.split())
 """What a folder is searched for, in lower case; a file that is named is tried whatever it is."""
 
+ARCHIVE_MARK = "reel.toml"
+
 
 @dataclass(slots=True)
 class FoundFiles:
@@ -33,8 +35,8 @@ class FoundFiles:
 def find_files(paths: Iterable[str | Path]) -> FoundFiles:
     """The video files that `paths` mean, in the order given, each folder in natural order.
 
-    A folder is searched recursively by extension; hidden entries are skipped and a folder
-    reached twice, through links too, is searched once. A pattern is tried only where no file
+    A folder is searched recursively by extension; hidden entries and archives are skipped and a
+    folder reached twice, through links too, is searched once. A pattern is tried only where no file
     of that very name exists.
     """
     found = FoundFiles()
@@ -117,7 +119,8 @@ def _walk(found: FoundFiles, folder: Path, seen: set[tuple[int, int]]) -> Iterat
         if entry.name.startswith("."):
             found.skipped += 1
         elif entry.is_dir():
-            folders.append(path)
+            if not (path / ARCHIVE_MARK).exists():  # an archive's own files are not counted
+                folders.append(path)
         elif is_video_name(path):
             yield path
         else:

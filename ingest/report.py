@@ -11,6 +11,9 @@ Outcome = Literal["added", "known", "moved", "copied", "replaced", "failed"]
 """`known`: nothing to do. `moved`: indexed before, under a path that is gone. `copied`: the
 rows of a video that shows the same were copied, nothing was decoded."""
 
+WRITTEN: tuple[Outcome, ...] = ("added", "copied", "replaced")
+"""The outcomes that wrote rows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
