@@ -158,7 +158,8 @@ def _add(args: argparse.Namespace) -> int:
     finally:
         progress.clear()
     if report.skipped:
-        _note(f"{report.skipped} other files skipped (not a video by their name)")
+        files = "1 other file" if report.skipped == 1 else f"{report.skipped} other files"
+        _note(f"{files} skipped: no video by name (name a file to try it anyway)")
     _note(report.summary())
     if args.format:
         fields = ("path", "outcome", "message", "video_id", "damaged", "seconds")

@@ -209,9 +209,11 @@ class Database:
 
     def compact(self) -> dict[str, Any]:
         """Merges small files, removes leftovers of killed runs and old versions."""
+        from dataclasses import asdict
+
         from reeldb.index.compact import compact
 
-        return compact(self.archive)
+        return asdict(compact(self.archive))
 
     def export(self, duckdb: str | Path) -> Path:
         """Writes an ordinary DuckDB file with one schema a video."""
