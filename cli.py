@@ -303,9 +303,12 @@ def _status(args: argparse.Namespace) -> int:
 
 def _verify(args: argparse.Namespace) -> int:
     faults = _database(args).verify()
-    _print(args, ("fault", "where", "cure"), [[f.what, f.where, f.cure] for f in faults])
-    _note(f"{len(faults)} faults" if faults else "no fault found")
-    return FAILED if faults else DONE
+    columns = ("kind", "where", "text", "count", "harmless", "cure")
+    _print(args, columns, [[getattr(f, c) for c in columns] for f in faults])
+    serious = sum(not f.harmless for f in faults)
+    harmless = len(faults) - serious
+    _note(f"{serious} faults, {harmless} harmless leftovers" if faults else "no fault found")
+    return FAILED if serious else DONE
 
 
 def _compact(args: argparse.Namespace) -> int:
@@ -313,8 +316,9 @@ def _compact(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
-    print(_database(args).export(args.duckdb))
-    return DONE
+    schemas = _database(args).export(args.duckdb)
+    _note(f"{args.duckdb} written: one schema a video")
+    return _print(args, ("video_id", "schema"), list(schemas.items()))
 
 
 def _demo(args: argparse.Namespace) -> int:

@@ -215,8 +215,8 @@ class Database:
 
         return asdict(compact(self.archive))
 
-    def export(self, duckdb: str | Path) -> Path:
-        """Writes an ordinary DuckDB file with one schema a video."""
+    def export(self, duckdb: str | Path) -> dict[str, str]:
+        """Writes an ordinary DuckDB file; gives the schema of each video by its id."""
         from reeldb.index.export import export_duckdb
 
         return export_duckdb(self.archive, Path(duckdb))
