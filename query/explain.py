@@ -41,10 +41,6 @@ class Cost:
     def calls(self) -> int:
         return self.captions + self.replies + self.looks
 
-    def plus(self, other: Cost) -> Cost:
-        sums = {n: getattr(self, n) + getattr(other, n) for n in (*CALLS, "rows", "cached", "made")}
-        return replace(self, **sums)
-
 
 def explain(
     engine: Engine,
@@ -68,8 +64,8 @@ def explain(
             else:
                 running.fills.start()
                 running.check_types()
-                costs = bounds(running)
-                end = [_summary(running, costs), f"limits: {running.budget.limits}"]
+                costs, total = bounds(running)
+                end = [_summary(running, total), f"limits: {running.budget.limits}"]
                 notes = running.notes
         finally:
             running.close()
@@ -80,37 +76,66 @@ def explain(
 Costs = dict[tuple[int, int], Cost]  # by (fill, read)
 
 
-def bounds(running: Running) -> Costs:
-    """What each read can ask for at most, and how much of it is known already."""
+class Wanted:
+    """The calls of a whole statement: what two reads want of one row is made once."""
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[str, str], set[int]] = {}
+        self.more: dict[str, int] = {}
+
+    def add(self, kind: str, about: str, keys: Sequence[int], cap: int | None = None) -> int:
+        """Counts rows, at most `cap` of them; gives how many that are by themselves."""
+        known = self.rows.setdefault((kind, about), set())
+        if cap is None or len(keys) <= cap:
+            known.update(keys)
+            return len(keys)
+        self.more[kind] = self.more.get(kind, 0) + min(cap, len(set(keys) - known))
+        return cap
+
+    def total(self) -> Cost:
+        def of(kind: str) -> int:
+            rows = sum(len(r) for (k, _), r in self.rows.items() if k == kind)
+            return rows + self.more.get(kind, 0)
+
+        return Cost(captions=of("captions"), replies=of("replies"), looks=of("looks"))
+
+
+def bounds(running: Running) -> tuple[Costs, Cost]:
+    """What each read can ask for at most, how much of it is known, and what all come to."""
     out: Costs = {}
+    wanted = Wanted()
     for fill in running.plan.fills:
         for i, read in enumerate(fill.reads):
             keys = [k for k in running.query(read.bound)["k"].to_pylist() if k is not None]
             cached = running.fills.recall(read, keys)
             missing = [k for k in keys if not running.fills.is_known(read, k)]
-            if read.cap is not None and read.cap < len(missing):
-                missing = missing[: read.cap]
-            out[fill.number, i] = _cost(running, read, len(keys), cached, missing)
-    return out
+            n = len(missing) if read.cap is None else min(read.cap, len(missing))
+            cost = Cost(len(keys), cached, n)
+            calls = _calls_of(running, read, missing, wanted)
+            out[fill.number, i] = replace(cost, **calls)
+    return out, wanted.total()
 
 
-def _cost(running: Running, read: Read, rows: int, cached: int, missing: Sequence[int]) -> Cost:
-    fills = running.fills
-    n = len(missing)
-    cost = Cost(rows, cached, n)
+def _calls_of(
+    running: Running, read: Read, missing: Sequence[int], wanted: Wanted
+) -> dict[str, int]:
+    """Calls by kind that the missing values of one read can take."""
+    fills, cap = running.fills, read.cap
     if read.unit < 0:
-        return replace(cost, looks=n)
+        return {"looks": wanted.add("looks", read.relation, missing, cap)}
     unit = running.plan.units[read.unit]
     if unit.kind == "heavy" or unit.column == "speech_text":
-        return cost
+        return {}
     if unit.column == "ocr_text":
-        return replace(cost, looks=fills.looks_wanted(missing))
+        return {"looks": wanted.add("looks", "ocr_text", fills.unseen(missing))}
+    out: dict[str, int] = {}
     if unit.kind == "matches":
-        unseen = 0 if unit.column == "image" else fills.captions_wanted(unit.relation, missing)
-        return replace(cost, captions=unseen, replies=n)
-    if unit.kind == "similarity":
-        return replace(cost, captions=fills.captions_wanted(unit.relation, missing))
-    return replace(cost, captions=n)
+        out["replies"] = wanted.add("replies", f"{unit}", missing, cap)
+    if unit.kind != "matches" or unit.column == "caption":
+        about = unit.relation if unit.kind != "describe" else f"{unit}"
+        keys = missing if unit.kind == "describe" else fills.uncaptioned(unit.relation, missing)
+        out["captions"] = wanted.add("captions", about, keys, cap)
+    return out
 
 
 def happened(running: Running) -> Costs:
@@ -171,10 +196,7 @@ def _calls(running: Running, cost: Cost) -> str:
     return f" ({', '.join(calls)}{'' if seconds is None else f', about {seconds:.3g} s'})"
 
 
-def _summary(running: Running, costs: Costs) -> str:
-    total = Cost()
-    for cost in costs.values():
-        total = total.plus(cost)
+def _summary(running: Running, total: Cost) -> str:
     if not total.calls:
         return "nothing to compute: no model is called"
     calls = ", ".join(f"{getattr(total, k):,} {k}" for k in CALLS if getattr(total, k))

@@ -208,16 +208,17 @@ class Fills:
     def is_known(self, read: Read, key: int) -> bool:
         return read.unit >= 0 and key in self.filled[read.unit].known
 
-    def captions_wanted(self, relation: str, keys: Sequence[int]) -> int:
-        """How many of these rows have no caption yet."""
-        return len(keys) - len(self.captions_of(relation).recall(keys))
+    def uncaptioned(self, relation: str, keys: Sequence[int]) -> list[int]:
+        """Those of these rows that have no caption yet."""
+        known = set(self.captions_of(relation).recall(keys).keys)
+        return [k for k in keys if k not in known]
 
-    def looks_wanted(self, keys: Sequence[int]) -> int:
-        """How many pictures of these scenes nobody has looked at."""
+    def unseen(self, keys: Sequence[int]) -> list[int]:
+        """The pictures of these scenes that nobody has looked at, each as one number."""
         from reeldb.query.fillers.looks import OcrText
 
         looks = self.looks_of("ocr")
-        return 0 if looks is None else OcrText(self.work, looks).unseen(keys)
+        return [] if looks is None else OcrText(self.work, looks).unseen(keys)
 
     # Filling
 

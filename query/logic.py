@@ -14,7 +14,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from reeldb.query.units import Slot, slot_of
+from reeldb.query.units import Slot, is_hidden, slot_of
 
 Mode = Literal["may_true", "may_false", "must_true", "must_false"]
 Context = Literal["true", "false", "value"]  # what of an expression counts
@@ -70,6 +70,14 @@ def _wraps(node: exp.Expr) -> bool:
 def reads(node: exp.Expr) -> list[exp.Column]:
     """The slot columns read in `node` itself, nested queries left out."""
     return [c for c in own_columns(node) if slot_of(c) is not None]
+
+
+def is_read(column: exp.Expr) -> bool:
+    """Whether a column reads a slot, and does not only hand it on to the block around."""
+    if slot_of(column) is None:
+        return False
+    above = column.parent
+    return not (isinstance(above, exp.Alias) and is_hidden(above.alias))
 
 
 class Logic:

@@ -41,8 +41,17 @@ def _end_order(q: exp.Query, keys: Sequence[exp.Expr]) -> None:
         return
     order = q.args.get("order") or exp.Order(expressions=[])
     for key in keys:
-        order.append("expressions", exp.Ordered(this=key))
+        item = exp.Ordered(this=key)
+        item.meta["key"] = True
+        order.append("expressions", item)
     q.set("order", order)
+
+
+def chosen_order(q: exp.Query) -> list[exp.Expr]:
+    """The ORDER BY that the user wrote. The keys behind it are always known: a row that stands
+    for a look sorts where the rows of that look will stand."""
+    order = q.args.get("order")
+    return [o for o in order.expressions if not o.meta.get("key")] if order is not None else []
 
 
 def _leftmost(q: exp.Expr) -> exp.Select:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from reeldb.query.logic import Logic, both, own_queries, reads, true
+from reeldb.query.logic import Logic, both, is_read, own_queries, reads, true
+from reeldb.query.order import chosen_order
 from reeldb.query.rewrite import KNOWN_BEFORE_A_LOOK, Scan
 from reeldb.query.trees import (
     conjuncts,
@@ -24,7 +25,7 @@ from reeldb.query.trees import (
     sources,
     visible,
 )
-from reeldb.query.units import is_hidden, slot_of
+from reeldb.query.units import slot_of
 
 Open = frozenset[tuple[int, str]]  # (unit, scan) of the slots with missing values that matter
 SURE = "__sure"
@@ -97,12 +98,10 @@ class _Sound:
 
     def is_open(self, node: exp.Expr) -> bool:
         """Whether a slot with missing values is read anywhere in `node`."""
-        for column in node.find_all(exp.Column):
+        for column in filter(is_read, node.find_all(exp.Column)):
             slot = slot_of(column)
             if slot is not None and (slot.unit, slot.scan) in self.open_slots:
-                above = column.parent
-                if not (isinstance(above, exp.Alias) and is_hidden(above.alias)):  # handed on
-                    return True
+                return True
         return False
 
     def query(self, q: exp.Expr) -> None:
@@ -193,7 +192,7 @@ class _Sound:
         may = [self.logic.condition(c, "may_true") for c in conditions]
         first, skipped = _numbers(q)
         order = q.args.get("order")
-        if first is None or (order is not None and reads(order)):
+        if first is None or any(self.logic.flags(o) for o in chosen_order(q)):
             _no_rows(q)  # the place of a doubtful row is not known
             return
         keys = order.sql("duckdb") if order is not None else ""
@@ -214,7 +213,8 @@ class _Sound:
         sure = f"count_if({must.sql('duckdb')}) OVER ({keys} {before})"
         q.append("expressions", exp.alias_(_raw(f"coalesce({sure}, 0)"), "__before"))
         fits = f"__before = {RANK} - 1" if doubtful_rows else "TRUE"
-        over = f"__must AND {SURE} AND {RANK} <= {first + skipped} AND __before >= {skipped} AND {fits}"
+        place = f"{RANK} <= {first + skipped} AND __before >= {skipped}"
+        over = f"__must AND {SURE} AND {place} AND {fits}"
         _wrap(q, names, _raw(over))
 
 

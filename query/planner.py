@@ -9,55 +9,38 @@ that survive LIMIT only.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
 from reeldb.query import plan as p
+from reeldb.query.block import BlockPlan
 from reeldb.query.dialect import sql_of
-from reeldb.query.functions import is_aggregate
-from reeldb.query.keys import Around, Chain, groups_that_may_stay, key_query, survivors
-from reeldb.query.logic import Context, Logic, both, own_queries, reads, true
+from reeldb.query.keys import key_query
+from reeldb.query.logic import Logic, is_read
 from reeldb.query.names import Names
+from reeldb.query.order import chosen_order
 from reeldb.query.plan import Fill, Node, Plan, Read, TopRows
 from reeldb.query.rewrite import KNOWN_BEFORE_A_LOOK, Rewritten
-from reeldb.query.trees import (
-    body,
-    conjuncts,
-    has_unnest,
-    has_window,
-    is_aggregated,
-    is_scan,
-    joins,
-    outer_names,
-    prefix,
-    sources,
-    visible,
-)
-from reeldb.query.units import NAME, Slot, slot_of
+from reeldb.query.trees import is_scan
+from reeldb.query.units import slot_of
+from reeldb.query.uses import Ask, Outers, Use, slot_read
 
 
 def plan_of(rewritten: Rewritten, said: dict[str, str]) -> Plan:
     """`said` gives the user's name of each alias."""
-    planner = _Planner(rewritten, Names(said, tuple(rewritten.units)))
+    planner = Planner(rewritten, Names(said, tuple(rewritten.units)))
     root = planner.query(rewritten.tree, ())
     scans, units = dict(rewritten.scans), tuple(rewritten.units)
     return Plan(root, rewritten.tree, units, scans, said)
 
 
-@dataclass(frozen=True, slots=True)
-class _Use:
-    """A slot column, the expression whose outcome counts, and what of it counts."""
+class Planner:
+    """Plans queries and makes their fills.
 
-    column: exp.Column
-    root: exp.Expr
-    context: Context
+    `open` holds the queries whose slots are not filled yet at this point of the plan.
+    """
 
-
-Ask = Callable[[_Use, Logic], exp.Select]
-
-
-class _Planner:
     def __init__(self, rewritten: Rewritten, names: Names) -> None:
         self.rewritten, self.names = rewritten, names
         lazy = frozenset(s.alias for s in rewritten.scans.values() if s.lazy_rows)
@@ -70,21 +53,25 @@ class _Planner:
         self.now = Logic(lazy, KNOWN_BEFORE_A_LOOK, lambda q: id(q) in self.open)
         self.ahead = Logic(lazy, KNOWN_BEFORE_A_LOOK, lambda q: id(q) in self.with_slots)
         self.fills = 0
+        self.scan_nodes = {n.alias: n for n in rewritten.tree.find_all(exp.Subquery) if is_scan(n)}
+
+    def holds_slots(self, node: exp.Expr) -> bool:
+        return any(is_read(c) for c in node.find_all(exp.Column))
 
     # Queries
 
-    def query(self, q: exp.Expr, chain: Chain) -> Node:
+    def query(self, q: exp.Expr, chain: Outers) -> Node:
         if isinstance(q, exp.Subquery):
             return self.query(q.this, chain)
         if isinstance(q, exp.SetOperation):
             return self._set_operation(q, chain)
         if not isinstance(q, exp.Select):
             raise AssertionError(f"no plan for {type(q).__name__}")
-        node = _BlockPlan(self, q, chain).node()
+        node = BlockPlan(self, q, chain).node()
         self.open.discard(id(q))
         return node
 
-    def _set_operation(self, q: exp.SetOperation, chain: Chain) -> Node:
+    def _set_operation(self, q: exp.SetOperation, chain: Outers) -> Node:
         left, right = self.query(q.this, chain), self.query(q.expression, chain)
         self.open.discard(id(q))
         kind = q.key.upper() + ("" if q.args.get("distinct", True) else " ALL")
@@ -93,8 +80,7 @@ class _Planner:
     def ordered(self, node: Node, q: exp.Query) -> Node:
         """ORDER BY and LIMIT on top of a node."""
         if q.args.get("order") is not None:
-            shown = [o for o in q.args["order"].expressions if not NAME.match(o.this.name or "")]
-            text = ", ".join(self.names.say(o) for o in shown) or "key order"
+            text = ", ".join(self.names.say(o) for o in chosen_order(q)) or "key order"
             node = p.Sort((node,), text)
         if q.args.get("limit") is not None or q.args.get("offset") is not None:
             parts = [self.names.say(q.args[k].expression) if q.args.get(k) else "" for k in
@@ -109,25 +95,33 @@ class _Planner:
         self,
         child: Node,
         clause: str,
-        uses: Sequence[_Use],
+        uses: Sequence[Use],
         ask: Ask,
         ahead: Ask | None = None,
         cap: int | None = None,
-        top: Callable[[Sequence[_Use]], TopRows] | None = None,
+        *,
+        sure: bool = True,
+        top: Callable[[Sequence[Use]], TopRows] | None = None,
     ) -> Node:
         """A Fill over `child` for these uses, or `child` itself where there are none."""
-        seen: dict[int, _Use] = {}
+        seen: dict[int, Use] = {}
         for use in uses:
             seen.setdefault(id(use.column), use)
         kept = sorted(seen.values(), key=lambda u: self._cost(u.column))
         if not kept:
             return child
-        made = [self._read(u, clause, ask, ahead or ask, cap) for u in kept]
+        before = (ahead or ask) if sure else self._whole_scan
+        made = [self._read(u, clause, ask, before, cap) for u in kept]
         self.fills += 1
         labels = list(dict.fromkeys(self.names.label(u.column) for u in kept))
         text = f"{', '.join(labels)} for {clause}"
         rows = top(kept) if top is not None else None
         return Fill((child,), text, tuple(made), rows, self.fills)
+
+    def _whole_scan(self, use: Use, logic: Logic) -> exp.Select:
+        """All rows of the scan without a value: a bound where nothing better is known."""
+        slot = replace(slot_read(use), table=slot_read(use).scan)
+        return key_query((), exp.Select().from_(self.scan_nodes[slot.scan].copy()), slot, [])
 
     def _cost(self, column: exp.Column) -> float:
         slot = slot_of(column)
@@ -135,326 +129,10 @@ class _Planner:
             return 0.7
         return self.rewritten.units[slot.unit].cost
 
-    def _read(self, use: _Use, clause: str, ask: Ask, ahead: Ask, cap: int | None) -> Read:
+    def _read(self, use: Use, clause: str, ask: Ask, ahead: Ask, cap: int | None) -> Read:
         slot = slot_of(use.column)
         if slot is None:
             raise AssertionError("a read of no slot")
         relation = self.rewritten.scans[slot.scan].relation
         query, bound = sql_of(ask(use, self.now)), sql_of(ahead(use, self.ahead))
         return Read(slot.unit, slot.scan, relation, clause, query, bound, cap)
-
-
-class _BlockPlan:
-    """One SELECT: its stages in order, as nodes."""
-
-    def __init__(self, planner: _Planner, q: exp.Select, chain: Chain) -> None:
-        self.planner, self.q, self.chain = planner, q, chain
-        self.now, self.names = planner.now, planner.names
-        self.items, self.joins = sources(q), joins(q)
-        self.outer = any(j.side for j in self.joins)
-        self.where = conjuncts(q.args["where"].this) if q.args.get("where") else []
-        inner_on = [c for j in self.joins if not self.outer for c in conjuncts(j.args.get("on"))]
-        self.conditions = [*self.where, *inner_on]
-        self.limit = q.args.get("limit")
-        self.aggregated = is_aggregated(q)
-
-    def node(self) -> Node:
-        node = self._from()
-        node = self._where(node)
-        node = self._late(node)
-        return self._last(node)
-
-    # FROM
-
-    def _from(self) -> Node:
-        node: Node | None = None
-        for i, item in enumerate(self.items):
-            own = self._item(i, item)
-            if node is None:
-                node = own
-                continue
-            join = self.joins[i - 1]
-            node = p.Join((node, own), self._join_text(join))
-            if self.outer:
-                node = self._outer_on(node, i, join)
-        return node or p.Rows((), "one row")
-
-    def _join_text(self, join: exp.Join) -> str:
-        on = join.args.get("on")
-        kind = (join.side or ("INNER" if on is not None else "CROSS")).upper()
-        return f"{kind} ON {self.names.say(on)}" if on is not None else kind
-
-    def _item(self, i: int, item: exp.Expr) -> Node:
-        if is_scan(item):
-            scan = self.planner.rewritten.scans[item.alias]
-            said = self.names.source(item.alias)
-            text = scan.relation if said == scan.relation else f"{scan.relation} AS {said}"
-            where = f" [video {scan.video_id}]" if scan.video_id else ""
-            return p.ScanRows((), text + where, scan.relation)
-        if isinstance(item, exp.Subquery):
-            child = self.planner.query(item.this, self._chain_of(i, item))
-            return p.Derived((child,), self.names.source(item.alias))
-        node: Node = p.Rows((), self.names.say(item))
-        uses = [_Use(c, item, "value") for c in reads(item)]
-        safe = self._safe(i)
-        before = prefix(self.q, i) if i else exp.Select()
-        return self.planner.fill(
-            node, "FROM", uses,
-            lambda u, g: key_query(self.chain, before, _slot(u), [both(*safe)]),
-        )  # fmt: skip
-
-    def _chain_of(self, i: int, item: exp.Subquery) -> Chain:
-        """What a derived table may refer to: earlier items (lateral), or the blocks around."""
-        outer = outer_names(item)
-        mine = {s.alias for s in self.items[:i]}
-        if outer & mine:
-            return (*self.chain, Around(prefix(self.q, i), both(*self._safe(i))))
-        return self.chain if outer else ()
-
-    def _safe(self, n: int) -> list[exp.Expr]:
-        """Settled WHERE conditions on the first `n` items, on the side that joins preserve."""
-        if any(j.side in ("RIGHT", "FULL") for j in self.joins):
-            return []
-        left = {s.alias for s in self.items[:n]}
-        mine = {s.alias for s in self.items}
-        return [
-            c.copy() for c in self.where
-            if self.planner.ahead.settled(c)
-            and not c.find(exp.Query)
-            and {x.table for x in c.find_all(exp.Column)} & mine <= left
-        ]  # fmt: skip
-
-    def _outer_on(self, node: Node, i: int, join: exp.Join) -> Node:
-        on = join.args.get("on")
-        if on is None:
-            return node
-        safe = self._safe(i)
-
-        def ask(u: _Use, logic: Logic) -> exp.Select:
-            need = logic.need(u.root, u.column, u.context)
-            pairs = prefix(self.q, i)
-            return key_query(self.chain, pairs, _slot(u), [need, *safe], [self.items[i]])
-
-        uses = [_Use(c, on, "true") for c in reads(on)]
-        node = self.planner.fill(node, f"ON of {join.side} JOIN", uses, ask)
-        pairs = prefix(self.q, i + 1)
-        return _with(
-            node, [self._nested(q, Around(_crossed(pairs), true())) for q in own_queries(on)]
-        )
-
-    # WHERE
-
-    def _where(self, node: Node) -> Node:
-        uses = [_Use(c, e, "true") for e in self.conditions for c in reads(e)]
-        if self._stops_early():
-            nested = self._nested_in_where()
-            node = self.planner.fill(node, "WHERE", uses, self._ask_where, top=self._top_rows)
-        else:
-            node = self.planner.fill(node, "WHERE", uses, self._ask_where)
-            nested = self._nested_in_where()
-        if not self.where:
-            return _with(node, nested)
-        return p.Filter((node, *nested), " AND ".join(self.names.say(c) for c in self.where))
-
-    def _nested_in_where(self) -> list[Node]:
-        return [
-            self._nested(q, Around(self._body(), self._need(e, q, self.now)))
-            for e in self.conditions
-            for q in own_queries(e)
-        ]
-
-    def _body(self, where: Sequence[exp.Expr] = ()) -> exp.Select:
-        return body(self.q, crossed=not self.outer, where=where)
-
-    def _need(self, root: exp.Expr, target: exp.Expr, logic: Logic) -> exp.Expr:
-        """When `target` in one condition can matter: the other conditions may be true."""
-        others = [logic.condition(c, "may_true") for c in self.conditions if c is not root]
-        return both(*others, logic.need(root, target, "true"))
-
-    def _ask_where(self, u: _Use, logic: Logic) -> exp.Select:
-        return key_query(self.chain, self._body(), _slot(u), [self._need(u.root, u.column, logic)])
-
-    def _nested(self, q: exp.Query, around: Around) -> Node:
-        return p.Nested((self.planner.query(q, (*self.chain, around)),))
-
-    def _stops_early(self) -> bool:
-        """Whether filling may stop as soon as LIMIT is met."""
-        q = self.q
-        if self.limit is None or self.chain or self.aggregated or q.args.get("distinct"):
-            return False
-        if any(has_window(x) or has_unnest(x) for x in q.selects) or q.args.get("qualify"):
-            return False
-        if _number(self.limit.expression) is None or self.limit.args.get("limit_options"):
-            return False
-        offset = q.args.get("offset")
-        if offset is not None and _number(offset.expression) is None:
-            return False
-        order = q.args.get("order")
-        return order is None or not any(
-            self.now.flags(o) or o.find(exp.Query) or has_window(o) for o in order.expressions
-        )
-
-    def _rows_wanted(self) -> int | None:
-        if self.limit is None or self.limit.args.get("limit_options"):
-            return None
-        n = _number(self.limit.expression)
-        offset = self.q.args.get("offset")
-        skipped = 0 if offset is None else _number(offset.expression)
-        return None if n is None or skipped is None else n + skipped
-
-    def _top_rows(self, uses: Sequence[_Use]) -> TopRows:
-        logic = self.now
-        b = self._body([both(*(logic.condition(c, "may_true") for c in self.conditions))])
-        must = both(*(logic.condition(c, "must_true", True) for c in self.conditions))
-        columns = [exp.alias_(must, "m")]
-        for i, use in enumerate(uses):
-            slot = _slot(use)
-            # whether it matters: the rest of the row's conditions hold already (WHERE)
-            need = both(logic.need(use.root, use.column, "true"), exp.not_(slot.ok))
-            columns += [exp.alias_(slot.key, f"k{i}"), exp.alias_(need, f"n{i}")]
-        b.set("expressions", columns)
-        order = self.q.args.get("order")
-        if order is not None:
-            b.set("order", order.copy())
-        return TopRows(self._rows_wanted() or 0, sql_of(b))
-
-    # GROUP BY ... ORDER BY
-
-    def _late(self, node: Node) -> Node:
-        q = self.q
-        roots = self._late_roots()
-        uses = [_Use(c, _aggregate_of(c, e), "value") for e in roots for c in reads(e)]
-
-        def ask(u: _Use, logic: Logic) -> exp.Select:
-            return self._ask_row(u, logic, groups_that_may_stay(q, logic))
-
-        node = self.planner.fill(node, self._late_clause(), uses, ask, self._ask_ahead)
-        nested: list[Node] = []
-        for e in roots:
-            for inner in own_queries(e):
-                stay = groups_that_may_stay(q, self.now) if _has_aggregate(e) else None
-                needed = stay or _plain(self.now.need(e, inner, "value"))
-                nested.append(self._nested(inner, Around(self._done(self.now), needed)))
-        if self.aggregated:
-            group = q.args.get("group")
-            keys = [self.names.say(k) for k in group.expressions] if group is not None else []
-            node = p.Aggregate((node,), f"by {', '.join(keys)}" if keys else "")
-            if q.args.get("having") is not None:
-                node = p.Filter((node,), f"HAVING {self.names.say(q.args['having'].this)}")
-        if any(has_window(x) for x in q.selects) or q.args.get("qualify"):
-            text = self.names.say(q.args["qualify"].this) if q.args.get("qualify") else ""
-            node = p.Window((node,), f"QUALIFY {text}" if text else "")
-        return _with(node, nested)
-
-    def _late_clause(self) -> str:
-        if self.aggregated:
-            return "GROUP BY and aggregates"
-        return "windows, ORDER BY or DISTINCT"
-
-    def _late_roots(self) -> list[exp.Expr]:
-        q = self.q
-        roots: list[exp.Expr] = []
-        if q.args.get("group") is not None:
-            roots.append(q.args["group"])
-        roots += [q.args[k].this for k in ("having", "qualify") if q.args.get(k) is not None]
-        if q.args.get("order") is not None:
-            roots.append(q.args["order"])
-        roots += q.args.get("windows") or []
-        distinct = q.args.get("distinct")
-        if distinct is not None and distinct.args.get("on") is not None:
-            roots.append(distinct.args["on"])
-        return roots + [x.unalias() for x in visible(q) if self._is_late(x)]
-
-    def _is_late(self, projection: exp.Expr) -> bool:
-        distinct = self.q.args.get("distinct")
-        whole = distinct is not None and distinct.args.get("on") is None
-        return self.aggregated or whole or has_window(projection) or has_unnest(projection)
-
-    def _done(self, logic: Logic) -> exp.Select:
-        """The rows that WHERE leaves, or may leave."""
-        if logic is self.now:
-            return self._body(self.conditions)
-        return self._body([both(*(logic.condition(c, "may_true") for c in self.conditions))])
-
-    def _ask_row(self, u: _Use, logic: Logic, keep: exp.Expr | None) -> exp.Select:
-        need = _plain(logic.need(u.root, u.column, u.context))
-        extra = [keep] if keep is not None else []
-        return key_query(self.chain, self._done(logic), _slot(u), [need, *extra])
-
-    def _ask_ahead(self, u: _Use, logic: Logic) -> exp.Select:
-        return self._ask_row(u, logic, None)
-
-    # The SELECT list
-
-    def _last(self, node: Node) -> Node:
-        q = self.q
-        final = [x.unalias() for x in visible(q) if not self._is_late(x)]
-        cut = self.limit is not None or q.args.get("qualify") or q.args.get("distinct")
-        keep = survivors(q) if cut and not self.aggregated and final else None
-        distinct = q.args.get("distinct")
-        if distinct is not None:
-            on = distinct.args.get("on")
-            node = p.Distinct((node,), f"ON {self.names.say(on)}" if on is not None else "")
-        node = self.planner.ordered(node, q)
-        uses = [_Use(c, e, "value") for e in final for c in reads(e)]
-        cap = self._rows_wanted() if keep is not None else None
-        node = self.planner.fill(
-            node, "the SELECT list", uses,
-            lambda u, g: self._ask_row(u, g, keep), self._ask_ahead, cap,
-        )  # fmt: skip
-        nested: list[Node] = []
-        for e in final:
-            for inner in own_queries(e):
-                needed = both(_plain(self.now.need(e, inner, "value")), keep and keep.copy())
-                nested.append(self._nested(inner, Around(self._done(self.now), needed)))
-        text = ", ".join(self.names.say(x.unalias()) for x in visible(q))
-        return p.Project((node, *nested), text)
-
-
-def _with(node: Node, nested: Sequence[Node]) -> Node:
-    """The node with queries nested in its expressions shown below it."""
-    return replace(node, children=(*node.children, *nested)) if nested else node
-
-
-def _slot(use: _Use) -> Slot:
-    slot = slot_of(use.column)
-    if slot is None:
-        raise AssertionError("a use of no slot")
-    return slot
-
-
-def _crossed(b: exp.Select) -> exp.Select:
-    """FROM with all pairs, whatever the last join says: ON is asked of every pair."""
-    out = b.copy()
-    last = joins(out)[-1]
-    for part, value in (("on", None), ("side", None), ("kind", "CROSS")):
-        last.set(part, value)
-    return out
-
-
-def _number(node: exp.Expr | None) -> int | None:
-    if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
-        return int(str(node.this))
-    return None
-
-
-def _aggregate_of(column: exp.Expr, root: exp.Expr) -> exp.Expr:
-    """The outermost aggregate round a slot: conditions outside it speak of groups, not rows."""
-    best, node = root, column
-    while node is not root and node.parent is not None:
-        node = node.parent
-        above = node.parent
-        if (is_aggregate(node) or isinstance(node, exp.Filter)) and not isinstance(
-            above, (exp.Window, exp.Filter)
-        ):
-            best = node
-    return best
-
-
-def _has_aggregate(e: exp.Expr) -> bool:
-    return any(is_aggregate(n) for n in e.walk(prune=lambda n: isinstance(n, exp.Query)))
-
-
-def _plain(condition: exp.Expr) -> exp.Expr:
-    """A condition that a key query can hold: one over groups or windows counts as TRUE."""
-    return true() if _has_aggregate(condition) or has_window(condition) else condition

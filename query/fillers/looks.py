@@ -312,10 +312,12 @@ class OcrText:
         rank = int(catalog.snapshot.ranks("scenes")[row])
         return [(rank, ms) for ms in catalog.scene_times_ms(row, None)]
 
-    def unseen(self, keys: Sequence[int]) -> int:
-        """How many pictures of these scenes nobody has looked at."""
-        places = {p for k in keys for p in self._places(k)}
-        return sum(self.looks is not None and self.looks.found(*p) is None for p in places)
+    def unseen(self, keys: Sequence[int]) -> list[int]:
+        """The codes of the pictures of these scenes that nobody has looked at."""
+        if self.looks is None:
+            return []
+        places = dict.fromkeys(p for k in keys for p in self._places(k))
+        return [code(*p) for p in places if self.looks.found(*p) is None]
 
     def recall(self, keys: Sequence[int]) -> Batch:
         out = Batch()
