@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ from reeldb.media.convert import small_bgr, to_rgb
 from reeldb.media.decode import Decoding, Shown
 from reeldb.media.jpeg import encode_jpeg
 from reeldb.media.orient import Orientation, shown_size
-from reeldb.media.pictures import pictures_at
+from reeldb.media.pictures import Pictures
 from reeldb.schema.errors import MediaError
 from reeldb.schema.settings import Settings
 from reeldb.schema.spans import Span, tile
@@ -96,7 +96,12 @@ class Pass:
                     self._look(shown)
             passed = self._end(decoding)
         self._rows.finish()
-        return passed
+        return replace(passed, note=self._note(passed.note))
+
+    def _note(self, note: str) -> str:
+        lost = self._rows.unembedded
+        told = f"{lost} pictures could not be embedded" if lost else ""
+        return "; ".join(filter(None, [note, told]))
 
     def _look(self, shown: Shown) -> None:
         self._sampler.show(shown)
@@ -152,10 +157,12 @@ class Pass:
 
     def _fetch_missing(self) -> None:
         """Key pictures that were no longer in memory when their scene became known."""
-        times = self._sampler.missing_s
-        for t_s, image in zip(times, pictures_at(self._path, times) if times else [], strict=True):
-            self._sampler.samples.append(Sample(t_s, None, self._take_image(image)))
-        self._sampler.missing_s = []
+        times, self._sampler.missing_s = self._sampler.missing_s, []
+        if times:
+            with Pictures(self._path) as pictures:
+                for t_s in sorted(times):  # one at a time: they are full-sized
+                    take = self._take_image(pictures.at([t_s])[0])
+                    self._sampler.samples.append(Sample(t_s, None, take))
 
     def _take_image(self, image: Image) -> Take:
         height, width = image.shape[:2]

@@ -161,3 +161,30 @@ def test_keyframes_give_every_grid_time_the_keyframe_before_it(
     assert [s["start_s"] for s in rows(archive, "scenes")] == [0.0, 4.0, 8.0]
     assert [f["t_s"] for f in rows(archive, "frames")] == list(range(10))
     assert len(rows(archive, "embeddings")) == 10
+
+
+def test_pictures_that_cannot_be_embedded_are_told_and_the_rest_kept(
+    archive: Archive, clip: Path
+) -> None:
+    report = add(archive, [clip], embedder=EMBEDDER + "&nan=blue")
+    assert report.items[0].message == "2 pictures could not be embedded"
+    assert [e["t_s"] for e in rows(archive, "embeddings")] == [0.0, 1.0, 3.6]
+    assert not rows(archive, "videos")[0]["damaged"]
+
+
+def test_short_scenes_have_their_own_picture_even_when_it_must_be_fetched(
+    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reeldb.ingest.pass_._RECENT_BYTES", 1)
+    scenes = [("red", 1.1), ("blue", 0.6), ("white", 0.25), ("red", 2.0)]
+    path = make_clip(tmp_path / "short.mp4", scenes)
+    add(archive, [path], Settings(min_scene=0.1), embedder=EMBEDDER)
+    frames = rows(archive, "frames")
+    thumbnails = archive.snapshot().heavy("frames", "thumbnail").to_pylist()
+    off_grid = [
+        (f["t_s"], next(c for c in ("red", "blue", "white") if near(decode_jpeg(t), c)))
+        for f, t in zip(frames, thumbnails, strict=True)
+        if not f["on_grid"]
+    ]
+    assert off_grid == [(1.42, "blue"), (1.84, "white")]
+    assert len(rows(archive, "embeddings")) == len(frames)
