@@ -49,64 +49,76 @@ class ScanRows(Node):
         return "Scan"
 
 
-@dataclass(frozen=True, slots=True)
 class Rows(Node):
     """VALUES, unnest, range: rows that come from the statement itself."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Derived(Node):
     """A query in FROM: exact before anything above it is asked."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Join(Node):
     """Rows of the left side with rows of the right side."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Filter(Node):
     """Rows for which a condition is TRUE."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Nested(Node):
     """A query inside an expression: EXISTS, IN, scalar."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Aggregate(Node):
     """One row a group."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Window(Node):
     """Window functions, and QUALIFY on them."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Distinct(Node):
     """Each row once."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Sort(Node):
     """Rows in order."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Limit(Node):
     """The first rows."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Project(Node):
     """The columns of the result."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class SetOperation(Node):
     """UNION, EXCEPT, INTERSECT."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,11 +197,21 @@ class Running:
 
     def result(self) -> Result:
         self.fills.start()
-        self.check_types()
+        if self.plan.fills:
+            self.check_types()
         for fill in self.plan.fills:
             self._fill(fill)
         self.fills.finish()
-        return self._result(self.query(self._final()))
+        return self._result(self._last_query())
+
+    def _last_query(self) -> pa.Table:
+        try:
+            return self.query(self._final())
+        except TimeoutExceeded:
+            raise
+        except ExecuteError:
+            self.check_types()  # tells a statement that cannot run from one that failed
+            raise
 
     def check_types(self) -> None:
         """DuckDB's own check of the final query, before anything is paid for."""
