@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from reeldb.index.archive import Archive
 from reeldb.index.assemble import newest, positions
+from reeldb.index.flight import Flights
 from reeldb.index.store import any_of, quote
 from reeldb.schema.errors import BindError
 from reeldb.schema.models import Status
@@ -93,6 +94,7 @@ class Ledger:
 
     def __init__(self, archive: Archive) -> None:
         self.archive = archive
+        self.flights = Flights(archive.path)
 
     def captions(self, keys: Iterable[str], failed: bool = False) -> dict[str, CaptionRow]:
         """The captions of these keys that are there; failed ones only where asked for."""

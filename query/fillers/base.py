@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
+from reeldb.index.ledger import Ledger, now
 from reeldb.query.budget import Budget
 from reeldb.query.catalog import Catalog
 from reeldb.query.pictures import PictureReader
 from reeldb.schema.errors import ArchiveError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reeldb.index.ledger import Ledger
     from reeldb.models.registry import Models
 
 
@@ -67,6 +66,7 @@ class Work:
     notes: list[str]
     stats: dict[str, int]
     lazy: frozenset[str]  # the SET names that are lazy: captions, ocr ...
+    started: datetime = field(default_factory=now)
 
     def count(self, name: str, more: int) -> None:
         self.stats[name] = self.stats.get(name, 0) + more
@@ -81,3 +81,32 @@ class Work:
             write()
         except ArchiveError as e:
             self.note(f"what was computed is not kept: {e}")
+
+    def once(
+        self,
+        rows: Sequence[int],
+        address: Callable[[int], str],
+        learn: Callable[[Sequence[int], datetime | None], Iterable[int]],
+        compute: Callable[[Sequence[int]], None],
+    ) -> None:
+        """Computes the rows' values, each address once among all threads and processes.
+
+        `learn(rows, since)` takes what the ledger holds by now and gives the rows that are still
+        unknown; with `since` a failure that is younger counts as known, so that whoever waited
+        for a call that failed does not repeat it.
+        """
+        rows = list(learn(rows, None)) if rows else []
+        while rows:
+            with self.ledger.flights.claim(address(r) for r in rows) as mine:
+                own = [r for r in rows if address(r) in mine]
+                own = list(learn(own, None)) if own else []
+                first = list({address(r): r for r in reversed(own)}.values())[::-1]
+                if first:
+                    compute(first)
+            twins = [r for r in own if r not in first]
+            if twins:  # rows of one address: a budget that did not reach the first ends here
+                learn(twins, self.started)
+            rows = [r for r in rows if address(r) not in mine]
+            for row in rows:
+                self.ledger.flights.wait(address(row))
+            rows = list(learn(rows, self.started)) if rows else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -115,25 +116,33 @@ class Captions:
         missing = [k for k in keys if k not in self.known][: self.size]
         if not missing or "captions" not in self.work.lazy:
             return out
-        out.extend(self._from_ledger(missing))
-        missing = [k for k in missing if k not in self.known]
-        granted = self.work.budget.take("captions", len(missing))
-        if granted:
-            out.extend(self._call(missing[:granted]))
+        self.work.once(missing, lambda k: self.address(k).key, self._learn_kept, self._buy)
+        for key in missing:
+            if key in self.known:
+                out.add(key, *self.known[key])
         return out
 
-    def _from_ledger(self, keys: Sequence[int]) -> Batch:
-        """What another process has paid for meanwhile."""
-        rows = self.work.ledger.captions([self.address(k).key for k in keys])
-        out = Batch()
+    def _learn_kept(self, keys: Sequence[int], since: datetime | None) -> list[int]:
+        """Learns what others have paid for meanwhile; gives the rows nobody has."""
+        rows = self.work.ledger.captions(
+            [self.address(k).key for k in keys], failed=since is not None
+        )
+        unknown, reused = [], Batch()
         for key in keys:
             row = rows.get(self.address(key).key)
-            if row is not None:
-                self._learn(out, key, row.text, row.status)
-        self.work.count("captions_reused", len(out))
-        return out
+            if row is None or (row.status == "failed" and since and row.created_at < since):
+                unknown.append(key)
+            else:
+                self._learn(reused, key, row.text, row.status)
+        self.work.count("captions_reused", len(reused))
+        return unknown
 
-    def _call(self, keys: Sequence[int]) -> Batch:
+    def _buy(self, keys: Sequence[int]) -> None:
+        granted = self.work.budget.take("captions", len(keys))
+        if granted:
+            self._call(keys[:granted])
+
+    def _call(self, keys: Sequence[int]) -> None:
         out = Batch()
         requests: list[CaptionRequest] = []
         asked: list[int] = []
@@ -156,7 +165,6 @@ class Captions:
         for key in keys:
             if key not in self.known:
                 self._learn(out, key, *self.known[first[self.address(key).key]])
-        return out
 
     def _replies(self, keys: Sequence[int], requests: Sequence[CaptionRequest]) -> list[Reply]:
         if not requests:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
@@ -115,14 +116,30 @@ class Verdicts:
                 k for k, v in zip(ready.keys, ready.values, strict=True)
                 if v is not None and k not in self.known
             ]  # fmt: skip
-        granted = self.work.budget.take("chats", len(missing)) if missing else 0
-        if granted:
-            self._call(missing[:granted])
+        self.work.once(missing, self._key, self._learn_kept, self._buy)
         done = set(out.keys)
         for key in keys:
             if key in self.known and key not in done:
                 out.add(key, *self.known[key])
         return out
+
+    def _learn_kept(self, keys: Sequence[int], since: datetime | None) -> list[int]:
+        """Learns what others have paid for meanwhile; gives the rows nobody has."""
+        rows = self.work.ledger.replies([self._key(k) for k in keys], failed=since is not None)
+        unknown = []
+        for key in keys:
+            row = rows.get(self._key(key))
+            if row is None or (row.status == "failed" and since and row.created_at < since):
+                unknown.append(key)
+            else:
+                self.known[key] = verdict(row.text, row.status)
+                self.work.count("replies_reused", 1)
+        return unknown
+
+    def _buy(self, keys: Sequence[int]) -> None:
+        granted = self.work.budget.take("chats", len(keys))
+        if granted:
+            self._call(keys[:granted])
 
     def _prompt(self, key: int) -> str:
         caption = self.captions.known[key][0] if self.captions is not None else ""
