@@ -10,17 +10,20 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+import av
 import numpy as np
 from av.video.format import VideoFormat
 from av.video.frame import VideoFrame
 from av.video.reformatter import Interpolation, VideoReformatter
 
 from reeldb.media.orient import UPRIGHT, Orientation, shown_size, turned
+from reeldb.schema.errors import MediaError
 
 if TYPE_CHECKING:
     from reeldb.schema.models import Image
 
 SMALL_SIDE = 256
+_UNSPECIFIED_MATRIX, _UNSPECIFIED_RANGE = 2, 0
 _kept = threading.local()  # a reformatter keeps its scaler between frames of one size
 
 
@@ -72,9 +75,18 @@ def _pixels(frame: VideoFrame, width: int, height: int, order: str, how: Interpo
     alpha = has_alpha(frame.format)
     wanted = order + ("a" if alpha else "24")
     reformatter = _reformatter(wanted, how)
-    pixels = reformatter.reformat(
-        frame, width, height, wanted, interpolation=how, threads=1
-    ).to_ndarray()
+    try:
+        made = reformatter.reformat(frame, width, height, wanted, interpolation=how, threads=1)
+    except av.FFmpegError:
+        # Damaged headers name colour matrices that do not exist.
+        frame.colorspace, frame.color_range = _UNSPECIFIED_MATRIX, _UNSPECIFIED_RANGE
+        try:
+            made = reformatter.reformat(frame, width, height, wanted, interpolation=how, threads=1)
+        except av.FFmpegError as error:
+            raise MediaError(
+                f"pictures of format {frame.format.name} cannot be converted; re-encode the video"
+            ) from error
+    pixels = made.to_ndarray()
     return _over_black(pixels) if alpha else np.asarray(pixels, np.uint8)
 
 

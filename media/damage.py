@@ -59,13 +59,13 @@ class Damage:
         if frame.interlaced_frame:
             self._fields += 1  # two packets, one a field, may have become this one picture
 
-    def finish(self, duration_s: float, *, complete: bool) -> None:
+    def finish(self, start_s: float, duration_s: float, *, complete: bool) -> None:
         """Weighs what was counted; `complete` unless only keyframes were decoded."""
         undecoded = max(0, self.expected - self._shown - self._fields) if complete else 0
         cut_off = missing_bytes(self.path) > 0
         places = self.packets.errors + self._torn()
         hurt = bool(cut_off or undecoded or self.errors or self._repaired or places)
-        unread = self._unread() or (self._promised(duration_s) if hurt else 0)
+        unread = self._unread() or (self._promised(max(0.0, start_s) + duration_s) if hurt else 0)
         swallowed = self._swallowed() if hurt else 0
         self.lost = undecoded + unread + swallowed
         told = self._told(undecoded, unread, swallowed, cut_off, duration_s)
@@ -114,10 +114,10 @@ class Damage:
             return 0
         return max(0, len(self.stream.index_entries) - self.packets.read)
 
-    def _promised(self, duration_s: float) -> int:
-        """An estimate for files without an index: from the length their header promises."""
+    def _promised(self, end_s: float) -> int:
+        """An estimate for files without an index: from the end that their header promises."""
         promised = header_duration_s(self.stream) or 0.0
-        missing = round((promised - duration_s) * float(frame_rate(self.stream)))
+        missing = round((promised - end_s) * float(frame_rate(self.stream)))
         return missing if missing > 1 else 0  # headers round, and may count a sound that is longer
 
 

@@ -150,11 +150,12 @@ class Decoding:
             untimed = self._first + self.packets.read * self.packets.step
             end = max(self._last + 1, self.packets.end or untimed)
         else:
+            shortest = self._shortest or self._step
             end = self._last + picture_length(
-                self._length, self._step, self._shortest or self._step
+                self._length, self._step, shortest, self.packets.absurd
             )
         self.duration_s = seconds(end - self._first, self.packets.tick)
-        self.damage.finish(self.duration_s, complete=not self.keyframes_only)
+        self.damage.finish(self.start_pts_s, self.duration_s, complete=not self.keyframes_only)
 
 
 def decoder(stream: VideoStream, threads: int = 0) -> VideoCodecContext:

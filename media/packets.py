@@ -20,9 +20,10 @@ from typing import Any, TypeAlias
 import av
 from av.container import InputContainer
 from av.packet import Packet
+from av.stream import Stream
 from av.video.stream import VideoStream
 
-from reeldb.media.headers import frame_rate
+from reeldb.media.headers import DEFAULT_RATE, frame_rate
 
 VideoPacket: TypeAlias = "Packet[VideoStream]"
 
@@ -31,7 +32,9 @@ ABSURD_S = 6 * 3600.0
 _BACK_S = 1.0
 _AHEAD_PACKETS = 250
 _READ_ERRORS = 1000
+_RAW = ("h264", "hevc", "vvc")  # streams without times: FFmpeg makes some up from their headers
 _TOO_SHORT = 10
+_LONGEST_TICK_S = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,8 @@ class PacketReader:
 
     `read` counts packets with data, `errors` failed reads, `corrupt` packets that the demuxer
     calls damaged, `pulled` wild timestamps, `gaps` jumps in time and `missing` the packets that
-    would fill them; `restarts` lists where the clock was carried on. Packets of the streams in
+    would fill them; `restarts` lists where the clock was carried on; `absurd` is a length in
+    ticks that no pause has. Packets of the streams in
     `aside` are handed to their functions as they come by, on the file's own clock.
     """
 
@@ -60,10 +64,11 @@ class PacketReader:
         self.container, self.stream = container, stream
         self._aside = {other.index: take for other, take in (aside or {}).items()}
         self._streams = (stream, *(aside or ()))
-        self.tick = stream.time_base or Fraction(1, 1000)
+        self._raw = container.format.name in _RAW
+        self.tick = _sane_tick(stream)
         self.step = max(1, round(1 / (frame_rate(stream) * self.tick)))
         # In ticks: fractions are slow, and this is asked of every packet.
-        self._leap, self._absurd, self._back = (
+        self._leap, self.absurd, self._back = (
             round(limit_s / self.tick) for limit_s in (LEAP_S, ABSURD_S, _BACK_S)
         )
         self.read = self.errors = self.corrupt = self.pulled = self.gaps = self.missing = 0
@@ -73,7 +78,8 @@ class PacketReader:
         self._latest: int | None = None
         self._before: int | None = None
         self._length = 0
-        self._shortest = 0  # the smallest step between two timestamps in file order
+        self._shortest = self._longest = 0  # steps between two timestamps in file order
+        self._delay = 0  # from when a packet is decoded to when it is shown
         self._offset = 0
         self._ahead: deque[VideoPacket] = deque()
         self._source = self._demux()
@@ -84,7 +90,8 @@ class PacketReader:
         if self._latest is None:
             return None
         before = self.step if self._before is None else self._latest - self._before
-        return self._latest + picture_length(self._length, before, self._shortest or before)
+        shortest = self._shortest or before
+        return self._latest + picture_length(self._length, before, shortest, self.absurd)
 
     def __iter__(self) -> Iterator[VideoPacket]:
         while (packet := self._next()) is not None:
@@ -95,23 +102,18 @@ class PacketReader:
         return self._ahead.popleft() if self._ahead else next(self._source, None)
 
     def _demux(self) -> Iterator[VideoPacket]:
-        failed = 0
-        while failed < _READ_ERRORS:
-            try:
-                for packet in self.container.demux(self._streams):
-                    if not packet.size:  # AVI repeats a picture with an empty packet
-                        continue
-                    failed = 0
-                    if packet.stream_index != self.stream.index:
-                        self._aside[packet.stream_index](packet)
-                        continue
-                    self.read += 1
-                    self.corrupt += packet.is_corrupt
-                    yield packet
-                return
-            except av.FFmpegError:
-                failed += 1
-                self.errors += 1
+        for packet in demux_on(self.container, *self._streams, failed=self._failed):
+            if packet.stream_index != self.stream.index:
+                self._aside[packet.stream_index](packet)
+                continue
+            self.read += 1
+            self.corrupt += packet.is_corrupt
+            if self._raw:
+                packet.pts = packet.dts = None
+            yield packet
+
+    def _failed(self) -> None:
+        self.errors += 1
 
     def _place(self, packet: VideoPacket) -> None:
         stamp = packet.dts  # the first packets of a Matroska file may have none
@@ -120,6 +122,7 @@ class PacketReader:
             if packet.pts is not None and not packet.is_discard:
                 self._note(packet.pts, packet)
             return
+        self._tame(packet, stamp)
         if self._last is not None:
             if self._leaps(stamp, self._last) and self._returns(self._last):
                 stamp = self._pull_back(packet, self._last)
@@ -134,8 +137,21 @@ class PacketReader:
         _move(packet, self._offset)
         self._note(packet.pts if packet.pts is not None else stamp + self._offset, packet)
 
+    def _tame(self, packet: VideoPacket, stamp: int) -> None:
+        """Gives a picture that would be shown absurdly far from where it is stored the delay of
+        the one before it."""
+        if packet.pts is None:
+            return
+        delay = packet.pts - stamp
+        if self._longest and abs(delay) > self._leap + 20 * self._longest:
+            packet.pts = stamp + self._delay
+            self.pulled += 1
+        else:
+            self._delay = delay
+
     def _measure(self, step: int, usual: int) -> None:
         self._shortest = min(self._shortest or step, step)
+        self._longest = max(self._longest, step)
         if 1.5 * usual < step <= self._leap:
             self.gaps += 1
             self.missing += round(step / usual) - 1
@@ -151,7 +167,7 @@ class PacketReader:
         back = last - stamp
         if packet.is_keyframe and back > 1.5 * self.step:
             return True
-        return back > self._back or -back > self._absurd
+        return back > self._back or -back > self.absurd
 
     def _leaps(self, stamp: int, last: int) -> bool:
         return stamp - last > self._leap
@@ -186,21 +202,57 @@ class PacketReader:
         return stamp
 
 
+def demux(container: InputContainer, *streams: Stream) -> Iterator[Packet[Any]]:
+    """The packets of these streams that hold data, in file order.
+
+    Empty ones are left out: AVI repeats a picture with one, and PyAV flushes with them.
+    """
+    try:
+        for packet in container.demux(*streams):
+            if packet.size:
+                yield packet
+    except IndexError:
+        return  # PyAV 18 stumbles at the end over streams that turned up while it was reading
+
+
+def demux_on(
+    container: InputContainer, *streams: Stream, failed: Callable[[], None] | None = None
+) -> Iterator[Packet[Any]]:
+    """`demux`, going on after places that cannot be read; `failed` is called for each."""
+    failures = 0
+    while failures < _READ_ERRORS:
+        try:
+            for packet in demux(container, *streams):
+                failures = 0
+                yield packet
+            return
+        except av.FFmpegError:
+            failures += 1
+            if failed is not None:
+                failed()
+
+
 def is_shown(packet: VideoPacket, codec: str) -> bool:
     """Whether the packet becomes a picture: edit lists hide some, VP8 has invisible ones."""
     return not packet.is_discard and (codec != "vp8" or bool(memoryview(packet)[0] & 0x10))
 
 
-def picture_length(told: int, before: int, shortest: int) -> int:
+def picture_length(told: int, before: int, shortest: int, absurd: int) -> int:
     """How long the last picture is shown, in ticks: what its packet tells, else as long as
-    the one before it. Some muxers write 1 ms: what is far below the shortest interval of the
-    stream is not believed."""
-    return told if told * _TOO_SHORT >= shortest else before
+    the one before it. Some muxers write 1 ms and broken headers hours: what is far below the
+    shortest interval of the stream, or `absurd`, is not believed."""
+    return told if told * _TOO_SHORT >= shortest and told < absurd else before
 
 
 def seconds(ticks: int, tick: Fraction) -> float:
     """The correctly rounded number of seconds."""
     return ticks * tick.numerator / tick.denominator
+
+
+def _sane_tick(stream: VideoStream) -> Fraction:
+    """The stream's unit of time; where a broken header makes it minutes, 25 pictures a second."""
+    tick = stream.time_base
+    return tick if tick and 0 < tick <= _LONGEST_TICK_S else 1 / DEFAULT_RATE
 
 
 def _move(packet: VideoPacket, offset: int) -> None:

@@ -10,7 +10,7 @@ import av
 from av.video.frame import VideoFrame
 
 from reeldb.media.decode import Decoding, drain
-from reeldb.media.packets import VideoPacket, seconds
+from reeldb.media.packets import VideoPacket, demux, seconds
 from reeldb.media.track import Keyframe
 
 _BACK_S = (0, 1, 5, 25)  # transport streams land late: how far before the keyframe to look
@@ -107,7 +107,7 @@ def _land(decoding: Decoding, key: Keyframe) -> Iterator[VideoPacket]:
         try:
             container.seek(key.dts - round(back_s / decoding.packets.tick), stream=stream)
             decoding.codec.flush_buffers()
-            packets = (p for p in container.demux(stream) if p.size)
+            packets = demux(container, stream)
             for packet in packets:
                 if _is(packet, key):
                     yield packet

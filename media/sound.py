@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import av
@@ -15,6 +16,7 @@ from av.audio.stream import AudioStream
 from av.container import InputContainer
 
 from reeldb.media.container import has_video, keep_only, open_media, pick_sound, shown_path
+from reeldb.media.packets import ABSURD_S, demux_on
 from reeldb.media.probe import start_s
 from reeldb.media.track import track
 from reeldb.schema.errors import MediaError
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 _PREROLL_S = 2.0
 _GAP_S = 0.05
 _BACK_S = 1.0
+_NONE = np.zeros(0, np.float32)
 
 
 def has_sound(path: str | os.PathLike[str]) -> bool:
@@ -97,30 +100,58 @@ def _pieces(
             container.seek(round(target_s / _tick(stream)), stream=stream)
         except av.FFmpegError:
             container.seek(0)
-    resampler, begun, expected = _resampler(rate), None, 0.0
-    collected: list[Sound] = []
+    piece: _Piece | None = None
     for t_s, frame in _frames(container, stream, clock):
         if end_s is not None and t_s >= end_s:
             break
-        if begun is None or abs(t_s - expected) > _GAP_S:
-            if begun is not None:
-                yield _joined(begun, start_s, rate, collected, resampler)
-            resampler, begun, collected = _resampler(rate), t_s, []
-            expected = t_s
-        expected += frame.samples / frame.sample_rate
-        frame.pts = None  # the resampler would fill gaps by itself
-        collected += [_samples(f) for f in resampler.resample(frame)]
-    if begun is not None:
-        yield _joined(begun, start_s, rate, collected, resampler)
+        if t_s - (start_s if piece is None else piece.end_s) > ABSURD_S:
+            continue  # a wild timestamp
+        if piece is None or not piece.goes_on(t_s, frame):
+            if piece is not None:
+                yield piece.placed(start_s)
+            piece = _Piece(t_s, frame, rate)
+        piece.add(frame)
+    if piece is not None:
+        yield piece.placed(start_s)
+
+
+class _Piece:
+    """Sound without a gap and of one kind, resampled as it comes."""
+
+    def __init__(self, begun_s: float, frame: AudioFrame, rate: int) -> None:
+        self.begun_s, self.end_s, self.rate = begun_s, begun_s, rate
+        self._kind = _kind(frame)
+        self._resampler = AudioResampler(format="flt", layout="mono", rate=rate)
+        self._parts: list[Sound] = []
+
+    def goes_on(self, t_s: float, frame: AudioFrame) -> bool:
+        return abs(t_s - self.end_s) <= _GAP_S and _kind(frame) == self._kind
+
+    def add(self, frame: AudioFrame | None) -> None:
+        """Takes the next frame, or None at the end."""
+        if frame is not None:
+            self.end_s += frame.samples / frame.sample_rate
+            frame.pts = None  # the resampler would fill gaps by itself
+        for made in self._resampler.resample(frame):
+            self._parts.append(np.asarray(made.to_ndarray(), np.float32).reshape(-1))
+
+    def placed(self, start_s: float) -> tuple[int, Sound]:
+        """The samples and the number of the first one after `start_s`."""
+        self.add(None)
+        return round((self.begun_s - start_s) * self.rate), np.concatenate(self._parts or [_NONE])
+
+
+def _kind(frame: AudioFrame) -> tuple[str, str, int]:
+    return frame.format.name, frame.layout.name, frame.sample_rate
 
 
 def _frames(
     container: InputContainer, stream: AudioStream, clock: _Clock
 ) -> Iterator[tuple[float, AudioFrame]]:
     part, last_s, following_s = 0, None, 0.0
-    for packet in container.demux(stream):
+    for packet in chain(demux_on(container, stream), (None,)):
         try:
-            frames = stream.codec_context.decode(packet if packet.size else None)
+            frames = stream.codec_context.decode(packet)
         except av.FFmpegError:
             continue
         for frame in frames:
@@ -134,18 +165,3 @@ def _frames(
 
 def _tick(stream: AudioStream) -> Fraction:
     return stream.time_base or Fraction(1, stream.rate)
-
-
-def _resampler(rate: int) -> AudioResampler:
-    return AudioResampler(format="flt", layout="mono", rate=rate)
-
-
-def _samples(frame: AudioFrame) -> Sound:
-    return np.asarray(frame.to_ndarray(), np.float32).reshape(-1)
-
-
-def _joined(
-    begun_s: float, start_s: float, rate: int, collected: list[Sound], resampler: AudioResampler
-) -> tuple[int, Sound]:
-    collected = [*collected, *(_samples(f) for f in resampler.resample(None))]
-    return round((begun_s - start_s) * rate), np.concatenate(collected or [np.zeros(0, np.float32)])

@@ -18,7 +18,7 @@ from av.subtitles.subtitle import AssSubtitle
 
 from reeldb.media.captionfile import parse_captions, plain, read_text
 from reeldb.media.container import has_video, keep_only, open_media
-from reeldb.media.packets import seconds
+from reeldb.media.packets import demux_on, seconds
 from reeldb.media.probe import start_s
 
 _SIDECARS = (".srt", ".vtt")
@@ -80,16 +80,9 @@ def _embedded(
     container: InputContainer, texts: list[SubtitleStream], origin_s: float
 ) -> Iterator[Cue]:
     keep_only(container, *texts)
-    packets = container.demux(texts)
-    while True:
-        try:
-            packet = next(packets, None)
-        except av.FFmpegError:
-            return
-        if packet is None:
-            return
+    for packet in demux_on(container, *texts):
         stream = packet.stream
-        if packet.pts is None or not packet.size or not isinstance(stream, SubtitleStream):
+        if packet.pts is None or not isinstance(stream, SubtitleStream):
             continue
         try:
             shown = stream.codec_context.decode2(packet)

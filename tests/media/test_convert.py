@@ -52,6 +52,14 @@ def test_the_matrix_the_frame_names_is_used() -> None:
     assert not near(to_rgb(frame), "lime", 4)
 
 
+def test_a_matrix_that_does_not_exist_is_taken_for_the_usual_one(tmp_path: Path) -> None:
+    clip = make_clip(tmp_path / "clip.mp4", [("lime", 0.1)])
+    frame = next(frames(clip))
+    frame.colorspace = 12  # no scaler knows it
+    assert near(to_rgb(frame), "lime", 4)
+    assert near(small_bgr(frame), "lime", 4)
+
+
 def test_odd_sizes_keep_every_row_and_column(tmp_path: Path) -> None:
     clip = make_clip(tmp_path / "odd.mp4", [("red", 0.1)], pix_fmt="yuv444p", size=(321, 241))
     frame = next(frames(clip))

@@ -26,11 +26,12 @@ class Source:
 
     def __init__(self, stamps: Iterable[int | None], every: int = 10) -> None:
         self.stamps, self.every = iter(list(stamps)), every
+        self.format = SimpleNamespace(name="matroska,webm")
         self.stream = SimpleNamespace(
             index=0, time_base=Fraction(1, 1000), average_rate=Fraction(25), guessed_rate=None
         )
 
-    def demux(self, streams: object) -> Iterator[Packet[Any]]:
+    def demux(self, *streams: object) -> Iterator[Packet[Any]]:
         for at, stamp in enumerate(self.stamps):
             if stamp is None:
                 raise av.InvalidDataError(1, "broken", "clip")
@@ -115,9 +116,32 @@ def test_gaps_are_measured_in_packets() -> None:
 
 
 def test_the_last_picture_is_as_long_as_its_packet_or_the_one_before() -> None:
-    assert picture_length(told=40, before=500, shortest=40) == 40
-    assert picture_length(told=0, before=500, shortest=40) == 500
-    assert picture_length(told=1, before=33, shortest=33) == 33
+    usual = {"before": 500, "shortest": 40, "absurd": 10**6}
+    assert picture_length(told=40, **usual) == 40
+    assert picture_length(told=0, **usual) == 500
+    assert picture_length(told=1, **usual) == 500
+    assert picture_length(told=10**7, **usual) == 500
+
+
+def test_a_picture_shown_absurdly_late_keeps_its_place() -> None:
+    source = Source(ramp(30))
+    packets = list(source.demux(()))
+    packets[12].pts = 10**9
+    source.demux = lambda *streams: iter(packets)  # type: ignore[method-assign]
+    reader = PacketReader(cast(InputContainer, source), cast(VideoStream, source.stream))
+    assert [packet.pts for packet in reader] == ramp(30)
+
+
+def test_streams_that_turn_up_late_do_not_end_the_reading_with_an_error() -> None:
+    source = Source(ramp(5))
+
+    def stumbles(*streams: object) -> Iterator[Packet[Any]]:
+        yield from Source(ramp(5)).demux(*streams)
+        raise IndexError("list index out of range")
+
+    source.demux = stumbles  # type: ignore[method-assign]
+    reader = PacketReader(cast(InputContainer, source), cast(VideoStream, source.stream))
+    assert len(list(reader)) == 5
 
 
 def test_a_matroska_file_with_a_wild_cluster_keeps_its_length(tmp_path: Path) -> None:
