@@ -9,6 +9,7 @@ the first and the last scene may be shorter.
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
@@ -74,7 +75,7 @@ def with_threshold(settings: Settings) -> Settings:
     """The same settings with the detector's default written out, as an archive stores them."""
     if settings.threshold is not None:
         return settings
-    return Settings(**{**settings.row(), "threshold": THRESHOLDS[settings.detector]})  # type: ignore[arg-type]
+    return replace(settings, threshold=THRESHOLDS[settings.detector])
 
 
 class SceneFinder:
