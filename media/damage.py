@@ -62,7 +62,7 @@ class Damage:
     def finish(self, start_s: float, duration_s: float, *, complete: bool) -> None:
         """Weighs what was counted; `complete` unless only keyframes were decoded."""
         undecoded = max(0, self.expected - self._shown - self._fields) if complete else 0
-        cut_off = missing_bytes(self.path) > 0
+        cut_off = self._cut_off()
         places = self.packets.errors + self._torn()
         hurt = bool(cut_off or undecoded or self.errors or self._repaired or places)
         unread = self._unread() or (self._promised(max(0.0, start_s) + duration_s) if hurt else 0)
@@ -91,13 +91,22 @@ class Damage:
             told.append(f"{_count(self.packets.errors, 'place')} in the file not readable")
         return told
 
+    def _cut_off(self) -> bool:
+        try:
+            return missing_bytes(self.path) > 0
+        except OSError:
+            return False  # it was deleted while it was read
+
     def _torn(self) -> int:
         """1 where packets are broken off. In a transport stream that alone may only mean that it
         was joined or begins in the middle, so there the file itself is looked at."""
         if self.stream.container.format.name != "mpegts":
             return int(self.packets.corrupt > 0)
         suspicious = self.packets.corrupt or 0 < self.packets.gaps <= self._few
-        return int(bool(suspicious) and is_torn(self.path))
+        try:
+            return int(bool(suspicious) and is_torn(self.path))
+        except OSError:
+            return 0
 
     @property
     def _few(self) -> int:

@@ -96,6 +96,7 @@ class Decoding:
         self.close()
 
     def close(self) -> None:
+        self.packets.close()
         self.container.close()
 
     def __iter__(self) -> Iterator[Shown]:
@@ -107,8 +108,11 @@ class Decoding:
         decode, expect = self.codec.decode, self.damage.expect
         for packet in self.packets:
             expect(packet)
-            if self.keyframes_only and not packet.is_keyframe:
-                continue
+            if self.keyframes_only:
+                if not packet.is_keyframe:
+                    continue
+                if packet.pts is None:  # in a raw stream, keyframes are where they are counted
+                    packet.pts = self.packets.at * self.packets.step
             try:
                 frames = decode(packet)
             except av.FFmpegError:

@@ -12,7 +12,7 @@ time all count on the same clock:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -51,8 +51,8 @@ class PacketReader:
     `read` counts packets with data, `errors` failed reads, `corrupt` packets that the demuxer
     calls damaged, `pulled` wild timestamps, `gaps` jumps in time and `missing` the packets that
     would fill them; `restarts` lists where the clock was carried on; `absurd` is a length in
-    ticks that no pause has. Packets of the streams in
-    `aside` are handed to their functions as they come by, on the file's own clock.
+    ticks that no pause has. Packets of the streams in `aside` are handed to their functions as
+    they come by, on the file's own clock.
     """
 
     def __init__(
@@ -85,6 +85,11 @@ class PacketReader:
         self._source = self._demux()
 
     @property
+    def at(self) -> int:
+        """The number of the packet that was read last."""
+        return self.read - len(self._ahead) - 1
+
+    @property
     def end(self) -> int | None:
         """When the last picture so far stops being shown, in ticks; None without timestamps."""
         if self._latest is None:
@@ -98,10 +103,16 @@ class PacketReader:
             self._place(packet)
             yield packet
 
+    def close(self) -> None:
+        """Lets go of the container; a reader left in the middle would hold it until the garbage
+        collector comes by."""
+        self._source.close()
+        self._ahead.clear()
+
     def _next(self) -> VideoPacket | None:
         return self._ahead.popleft() if self._ahead else next(self._source, None)
 
-    def _demux(self) -> Iterator[VideoPacket]:
+    def _demux(self) -> Generator[VideoPacket]:
         for packet in demux_on(self.container, *self._streams, failed=self._failed):
             if packet.stream_index != self.stream.index:
                 self._aside[packet.stream_index](packet)
@@ -129,8 +140,7 @@ class PacketReader:
             elif self._restarts(packet, stamp, self._last):
                 shown = packet.pts if packet.pts is not None else stamp
                 self._offset = (self.end or 0) - shown
-                at = self.read - len(self._ahead) - 1
-                self.restarts.append(Restart(at, self._offset))
+                self.restarts.append(Restart(self.at, self._offset))
             elif stamp > self._last:
                 self._measure(stamp - self._last, packet.duration or self.step)
         self._last = stamp

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 
 import av
 from av.container import InputContainer
@@ -73,14 +75,15 @@ def first_frame(container: InputContainer, stream: VideoStream) -> VideoFrame | 
     """The first picture that can be decoded, or None."""
     keep_only(container, stream)
     codec = decoder(stream, threads=1)
-    for _, packet in zip(range(_MOST_PACKETS), PacketReader(container, stream), strict=False):
-        try:
-            frames = codec.decode(packet)
-        except av.FFmpegError:
-            continue
-        if frames:
-            return frames[0]
-    return next(drain(codec), None)
+    with closing(PacketReader(container, stream)) as reader:
+        for packet in islice(reader, _MOST_PACKETS):
+            try:
+                frames = codec.decode(packet)
+            except av.FFmpegError:
+                continue
+            if frames:
+                return frames[0]
+        return next(drain(codec), None)
 
 
 def _facts(container: InputContainer, stream: VideoStream, frame: VideoFrame) -> Probe:

@@ -13,7 +13,7 @@ from av.video.stream import VideoStream
 
 from reeldb.media.container import keep_only, open_media, pick_video
 from reeldb.media.intact import has_fragments
-from reeldb.media.packets import PacketReader, seconds
+from reeldb.media.packets import LEAP_S, PacketReader, seconds
 
 _SEEKABLE = ("mov", "matroska", "mpegts", "mpeg", "avi", "flv", "asf", "nut", "ogg", "mxf")
 _KEPT = 64
@@ -66,10 +66,11 @@ def _from_index(stream: VideoStream) -> Track | None:
     """From the table in the file, without reading its packets; None where it is not simple."""
     keys: list[Keyframe] = []
     last = None
+    leap = LEAP_S / (stream.time_base or 1)
     for at, entry in enumerate(stream.index_entries):
         if entry.is_discard:
             continue
-        if last is not None and entry.timestamp <= last:
+        if last is not None and not 0 < entry.timestamp - last <= leap:
             return None
         last = entry.timestamp
         if entry.is_keyframe:
