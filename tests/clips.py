@@ -201,6 +201,31 @@ def join(parts: Sequence[Path], dst: Path) -> Path:
     return dst
 
 
+def edit(src: Path, dst: Path, spans: Sequence[tuple[float, float]]) -> Path:
+    """The MP4 file with an edit list that shows only these (start, length) in seconds."""
+    data = bytearray(src.read_bytes())
+
+    def number(at: int) -> int:
+        return int.from_bytes(data[at : at + 4], "big")
+
+    movie, media = (number(data.index(box) + 16) for box in (b"mvhd", b"mdhd"))
+    begin = data.index(b"elst") - 4
+    end, first = begin + number(begin), number(begin + 20)
+    entries = [
+        round(length * movie).to_bytes(4, "big")
+        + (first + round(start * media)).to_bytes(4, "big")
+        + (1 << 16).to_bytes(4, "big")
+        for start, length in spans
+    ]
+    grown = 12 * (len(spans) - number(begin + 12))
+    for box in (b"moov", b"trak", b"edts", b"elst"):
+        at = data.index(box) - 4
+        data[at : at + 4] = (number(at) + grown).to_bytes(4, "big")
+    data[begin + 12 : end] = len(spans).to_bytes(4, "big") + b"".join(entries)
+    dst.write_bytes(data)
+    return dst
+
+
 def truncate(src: Path, dst: Path, fraction: float) -> Path:
     """The first `fraction` of the file's bytes."""
     data = src.read_bytes()

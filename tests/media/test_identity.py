@@ -20,8 +20,7 @@ from reeldb.media.identity import (
 )
 from reeldb.media.payload import _by_length, _by_start_code
 from reeldb.schema.errors import MediaError
-from tests.clips import join, make_clip, remux, steps, timecode_clip, write_clip
-from tests.media.test_decode import _hide_first
+from tests.clips import edit, join, make_clip, remux, steps, timecode_clip, write_clip
 from tests.media.test_orient import quarters
 
 SCENES = [("red", 1.0), ("lime", 1.52), ("blue", 1.0)]
@@ -100,8 +99,7 @@ def test_the_sound_has_an_identity_of_its_own(tmp_path: Path) -> None:
 
 def test_hidden_frames_are_left_out(tmp_path: Path) -> None:
     whole = timecode_clip(tmp_path / "whole.mp4", steps(4), gop=100, bframes=0)
-    hidden = tmp_path / "hidden.mp4"
-    hidden.write_bytes(_hide_first(whole.read_bytes(), seconds=1.0))
+    hidden = edit(whole, tmp_path / "hidden.mp4", [(1.0, 3.0)])
     assert scan_packets(hidden).count == 75
     assert scan_packets(hidden).content_digest != scan_packets(whole).content_digest
 

@@ -16,6 +16,7 @@ from reeldb.schema.errors import MediaError
 from tests.clips import (
     Picture,
     corrupt,
+    edit,
     join,
     make_clip,
     near,
@@ -109,6 +110,13 @@ def test_pictures_of_joined_and_size_changing_streams_are_exact(tmp_path: Path) 
     sizes = [image.shape[1] for image in pictures_at(joined, [1.0, 4.0, 7.0])]
     codes = [read_timecode(image) for image in pictures_at(joined, [1.0, 4.0, 7.0])]
     assert (sizes, codes) == ([160, 320, 160], [1.0, 2.0, 1.0])
+
+
+def test_pictures_of_edited_files_are_exact(tmp_path: Path) -> None:
+    whole = timecode_clip(tmp_path / "whole.mp4", steps(6), gop=40)
+    edited = edit(whole, tmp_path / "edited.mp4", [(3.52, 1.0), (0.52, 2.0)])
+    assert agrees(edited)
+    assert [read_timecode(i) for i in pictures_at(edited, [0.0, 1.0, 2.0])] == [3.52, 0.52, 1.52]
 
 
 def test_pictures_of_broken_files_are_those_that_can_be_decoded(tmp_path: Path) -> None:
