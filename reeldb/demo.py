@@ -23,8 +23,8 @@ STATEMENTS = (
         "WHERE t_s < 10 AND replace(text, ' ', '') ILIKE '%PEACH%' ORDER BY t_s LIMIT 3",
     ),
     (
-        "A thing seen. The built-in eyes know the animals and objects of ImageNet, roughly.",
-        "SELECT video, scene_no, start_s, similarity(image, 'a butterfly') AS score\n"
+        "A thing seen. The built-in eyes know things and places of ImageNet, roughly.",
+        "SELECT video, scene_no, start_s, similarity(image, 'a meadow') AS score\n"
         "FROM scenes ORDER BY score DESC LIMIT 3",
     ),
     (
