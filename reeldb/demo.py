@@ -24,8 +24,8 @@ STATEMENTS = (
     ),
     (
         "A thing seen. The built-in eyes know things and places of ImageNet, roughly.",
-        "SELECT video, scene_no, start_s, similarity(image, 'a meadow') AS score\n"
-        "FROM scenes ORDER BY score DESC LIMIT 3",
+        "SELECT video, t_s, scene_no, similarity(image, 'a meadow') AS score\n"
+        "FROM frames ORDER BY score DESC LIMIT 3",
     ),
     (
         "A time relation: the scenes within 5 s after that text, with captions made on demand.",
