@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _AHEAD_BYTES = 96 << 20
 _RECENT_BYTES = 96 << 20
-_DETECT_SIDE = 256  # longest side that scenes are found on, PySceneDetect's own choice
+_DETECT_SIDE = 160  # longest side scenes are found on; PySceneDetect's 256 finds the same cuts
 _THUMBNAIL_WIDTH = 160
 
 

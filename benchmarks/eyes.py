@@ -1,0 +1,197 @@
+"""What a search by picture finds, against scenes that were looked at beforehand.
+
+`python -m benchmarks.eyes ARCHIVE` prints how many of the first five scenes show what was asked
+for, for every query of docs/eyes.csv, in four ways; then six questions. The archive must hold
+the videos that the file names. Captions and on-screen text are used as far as they were made.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import reeldb
+
+QUERIES = Path(__file__).parents[1] / "docs" / "eyes.csv"
+TOP = 5
+
+KEY_PICTURE = """
+SELECT video, scene_no, start_s FROM scenes ORDER BY similarity(image, $q) DESC LIMIT 5
+"""
+BEST_PICTURE = """
+SELECT video, scene_no FROM frames
+GROUP BY video, scene_no ORDER BY max(similarity(image, $q)) DESC LIMIT 5
+"""
+# Reciprocal rank fusion (Cormack et al. 2009, k = 60) of pictures, captions and written words.
+FUSED = """
+WITH seen AS (
+  SELECT video, scene_no, rank() OVER (ORDER BY score DESC) AS place FROM ({score})
+), captioned AS (
+  SELECT video, scene_no, rank() OVER (ORDER BY similarity(caption, $q) DESC) AS place
+  FROM scenes WHERE caption IS NOT NULL
+), words AS (
+  SELECT DISTINCT s.video, s.scene_no, w.word
+  FROM scenes s JOIN ocr o ON during(o, s)
+  JOIN (SELECT unnest(string_split(lower($q), ' ')) AS word) w ON contains(lower(o.text), w.word)
+  WHERE length(w.word) > 3
+), written AS (
+  SELECT video, scene_no, rank() OVER (ORDER BY count(*) DESC) AS place
+  FROM words GROUP BY video, scene_no
+)
+SELECT video, scene_no FROM (
+  SELECT * FROM seen UNION ALL SELECT * FROM captioned UNION ALL SELECT * FROM written
+) GROUP BY video, scene_no ORDER BY sum(1 / (60 + place)) DESC LIMIT 5
+"""
+KEY_SCORE = "SELECT video, scene_no, similarity(image, $q) AS score FROM scenes"
+BEST_SCORE = (
+    "SELECT video, scene_no, max(similarity(image, $q)) AS score FROM frames "
+    "GROUP BY video, scene_no"
+)
+WAYS = {
+    "key picture": KEY_PICTURE,
+    "best picture": BEST_PICTURE,
+    "key, fused": FUSED.format(score=KEY_SCORE),
+    "best, fused": FUSED.format(score=BEST_SCORE),
+}
+Scene = tuple[str, int]
+
+
+@dataclass(slots=True)
+class Query:
+    """A text and the scenes that show it."""
+
+    kind: str
+    text: str
+    scenes: set[Scene] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question on one video, its choices, the right one, and where one sees it, in seconds."""
+
+    video: str
+    text: str
+    choices: tuple[str, ...]
+    right: str
+    spans: tuple[tuple[float, float], ...]
+
+
+QUESTIONS = (
+    Question(
+        "big_buck_bunny.mp4",
+        "what animal wakes up in the burrow?",
+        ("a rabbit", "a fish"),
+        "a rabbit",
+        ((32, 48),),
+    ),
+    Question(
+        "big_buck_bunny.mp4",
+        "what fruit does the rabbit eat?",
+        ("a banana", "a lemon", "an apple"),
+        "an apple",
+        ((88, 98),),
+    ),
+    Question(
+        "big_buck_bunny.mp4",
+        "what sits on the branch?",
+        ("a cat", "a bird", "a snake"),
+        "a bird",
+        ((15.8, 20.5), (382, 391)),
+    ),
+    Question(
+        "googlework_short.mp4",
+        "what does the man type on?",
+        ("a typewriter", "a piano", "a laptop"),
+        "a laptop",
+        ((23.7, 25.7),),
+    ),
+    Question(
+        "bikes.mp4",
+        "what leans against the wall?",
+        ("a bicycle", "a ladder", "a broom"),
+        "a bicycle",
+        ((7.5, 9.7),),
+    ),
+    Question(
+        "sintel_trailer.mp4",
+        "what flies in the sky?",
+        ("an airliner", "a dragon", "a balloon"),
+        "a dragon",
+        ((23.8, 36),),
+    ),
+)
+
+
+def main(archive: str) -> None:
+    """Prints both tables."""
+    with reeldb.open(archive) as db:
+        db.sql("SET captions = 'cached'")
+        db.sql("SET ocr = 'cached'")
+        searches(db)
+        questions(db)
+
+
+def searches(db: reeldb.Database) -> None:
+    """Prints hits among the first five, for every query and way."""
+    spans = db.sql("SELECT video, scene_no, start_s, end_s FROM scenes").fetchall()
+    print(f"{len(spans)} scenes\n\n| query | relevant | chance | {' | '.join(WAYS)} |")
+    print("|---" * (3 + len(WAYS)) + "|")
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0] * (2 + len(WAYS)))
+    for query in read(spans):
+        hits = []
+        for sql in WAYS.values():
+            rows = db.sql(sql, {"q": query.text}).fetchall()
+            hits.append(sum((row[0], row[1]) in query.scenes for row in rows))
+        relevant = len(query.scenes)
+        line = [relevant, TOP * relevant / len(spans), *hits]
+        for group in (f"*{query.kind}*", "**all**"):
+            sums[group] = [a + b for a, b in zip(sums[group], line, strict=True)]
+        print(_line(query.text, line), flush=True)
+    for group, line in sums.items():
+        print(_line(group, line))
+
+
+def read(spans: list[tuple[object, ...]]) -> list[Query]:
+    """The queries of the file, their moments turned into the archive's scenes."""
+    queries: dict[str, Query] = {}
+    with QUERIES.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            query = queries.setdefault(row["query"], Query(row["kind"], row["query"]))
+            for at_s in map(float, row["seconds"].split()):
+                query.scenes |= {
+                    (str(video), int(str(number)))
+                    for video, number, start_s, end_s in spans
+                    if video == row["video"] and float(str(start_s)) <= at_s < float(str(end_s))
+                }
+    return list(queries.values())
+
+
+def questions(db: reeldb.Database) -> None:
+    """Prints what was chosen, and whether the evidence lies where one sees it."""
+    print("\n| video | question | chosen | right | first evidence | evidence in place |")
+    print("|---|---|---|---|---|---|")
+    for q in QUESTIONS:
+        answer = db.ask(q.text, video=q.video, choices=q.choices)
+        chosen = answer.choice.text if answer.choice else answer.status
+        places = [(e.start_s, e.end_s) for e in answer.evidence]
+        inside = [any(a < e and s < b for a, b in q.spans) for s, e in places]
+        first = f"{places[0][0]:.1f} s" if places else "none"
+        right = "yes" if chosen == q.right else "no"
+        print(
+            f"| {q.video} | {q.text} ({', '.join(q.choices)}) | {chosen} | {right} "
+            f"| {first} | {sum(inside)} of {len(inside)} |"
+        )
+
+
+def _line(name: str, values: list[float]) -> str:
+    relevant, chance, *hits = values
+    return f"| {name} | {relevant:.0f} | {chance:.2f} | {' | '.join(f'{h:.0f}' for h in hits)} |"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    main(sys.argv[1])
