@@ -33,9 +33,13 @@ class File:
         return cls(path, file_digest(path), stat.st_size, stat.st_mtime_ns)
 
     def check_unchanged(self) -> None:
-        """Raises IngestError where the file was written to meanwhile."""
-        stat = self.path.stat()
-        if (stat.st_size, stat.st_mtime_ns) != (self.bytes, self.changed_ns):
+        """Raises IngestError where the file was written to, or removed, meanwhile."""
+        try:
+            stat = self.path.stat()
+            changed = (stat.st_size, stat.st_mtime_ns) != (self.bytes, self.changed_ns)
+        except OSError:
+            changed = True
+        if changed:
             raise IngestError(
                 f"{shown_path(self.path)}: it changed while it was read; add it again when it "
                 "is complete"

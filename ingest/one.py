@@ -83,10 +83,19 @@ class Adder:
     def _add_new(self, file: File, known: Known, share: Share) -> Item:
         content = _Content.of(file)
         _, twins = known.settle(content.packets)
-        for twin in twins:
-            if same_settings(twin, self._settings) and twin["embedder"] == self._address:
-                return self._copy(content, twin)
+        for twin in filter(self._usable, twins):
+            copied = self._copy(content, twin["video_id"])
+            if copied is not None:
+                return copied
         return self._decode(content, share, replaced=False)
+
+    def _usable(self, twin: VideoRow | None) -> bool:
+        """Whether the rows of this video are those that decoding would give."""
+        return (
+            twin is not None
+            and same_settings(twin, self._settings)
+            and twin["embedder"] == self._address
+        )
 
     def _decode(self, content: _Content, share: Share, replaced: bool) -> Item:
         file, found, packets = content.file, content.found, content.packets
@@ -98,7 +107,7 @@ class Adder:
                 self._settings,
                 self._embedder,
                 stage,
-                lambda t_s: share(min(1.0, t_s / packets.duration_s)),
+                lambda t_s: share(min(1.0, t_s / max(packets.duration_s, 1e-3))),
             )
             passed = one_pass.run()
             writer.stage("scenes", stage.owned(scene_rows(passed.scenes, passed.keys_s)))
@@ -124,13 +133,17 @@ class Adder:
                 row |= {n: old[n] for n in ("content_id", "name", "path", "aliases")}
             return writer.publish(row, replace=replaced)
 
-    def _copy(self, content: _Content, twin: VideoRow) -> Item:
+    def _copy(self, content: _Content, twin_id: str) -> Item | None:
+        """Publishes the file with the rows of its twin, unless that has changed meanwhile."""
         file = content.file
-        with Writer(self._archive) as writer:
+        with Writer(self._archive) as writer, self._archive.lock():
+            twin = Known(self._archive.snapshot()).by_id(twin_id)
+            if twin is None or not self._usable(twin):
+                return None
             _stage_subtitles(writer, file)
             row = file_columns(file, content.found, content.packets) | twin_columns(twin)
             file.check_unchanged()
-            published = writer.copy_twin(twin["video_id"], row)
+            published = writer.copy_twin(twin_id, row)
         told = f"shows the same as {twin['name']}" if published.ours else ""
         return _item(file, "copied" if published.ours else "known", row, told)
 

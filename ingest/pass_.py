@@ -28,7 +28,6 @@ from reeldb.media.decode import Decoding, Shown
 from reeldb.media.jpeg import encode_jpeg
 from reeldb.media.orient import Orientation, shown_size
 from reeldb.media.pictures import Pictures
-from reeldb.schema.errors import MediaError
 from reeldb.schema.settings import Settings
 from reeldb.schema.spans import Span, tile
 
@@ -111,8 +110,6 @@ class Pass:
 
     def _end(self, decoding: Decoding) -> Passed:
         duration_s = decoding.duration_s
-        if not decoding.frame_count or duration_s <= 0:
-            raise MediaError(f"{self._path}: no picture could be decoded; the file is damaged")
         self._sampler.end(duration_s)
         self._close([c for c in self._finder.finish() if c < duration_s])
         scenes = tile(duration_s, self._cuts)

@@ -18,7 +18,7 @@ from reeldb.ingest.attempt import attempt
 from reeldb.ingest.chosen import choose_embedder
 from reeldb.ingest.one import Adder
 from reeldb.ingest.workers import Job
-from reeldb.schema.errors import ArchiveError
+from reeldb.schema.errors import ReelError
 
 _EVERY_S = 0.1
 
@@ -37,8 +37,8 @@ def main() -> None:
         for line in lines:
             path = Path(json.loads(line))
             _say(out, item=asdict(attempt(adder, path, _throttled(out))))
-    except ArchiveError as error:
-        _say(out, archive=str(error))
+    except ReelError as error:  # no file can be added
+        _say(out, error=type(error).__name__, message=str(error))
     except BrokenPipeError:  # the parent is gone
         os._exit(1)
 

@@ -24,7 +24,7 @@ from typing import IO, Any
 import reeldb
 from reeldb.ingest.attempt import failed
 from reeldb.ingest.report import Item
-from reeldb.schema.errors import ArchiveError
+from reeldb.schema import errors
 from reeldb.schema.settings import Settings
 
 _GRACE_S = 2.0
@@ -54,8 +54,8 @@ def add_with_workers(
 ) -> Iterator[Item]:
     """The items of the files as they are done, in any order.
 
-    A file whose process dies is a failed item. Raises ArchiveError where a worker says that
-    the archive cannot be written. When the caller stops, for whatever reason, so do the
+    A file whose process dies is a failed item. Raises what a worker says makes it
+    impossible to add any file. When the caller stops, for whatever reason, so do the
     processes.
     """
     pool = _Pool(job, files, min(workers, len(files)))
@@ -146,7 +146,7 @@ class _Child:
         return self._process.poll() is None
 
     def add(self, path: Path, share: Callable[[float], None]) -> Item:
-        """Has the process add the file. Raises ArchiveError where it says that it cannot."""
+        """Has the process add the file. Raises the ReelError that it says stops it."""
         self._send(json.dumps(str(path)))
         for line in _pipe(self._process.stdout):
             told: Message = json.loads(line)
@@ -155,7 +155,7 @@ class _Child:
             elif "item" in told:
                 return Item(**told["item"])
             else:
-                raise ArchiveError(told["archive"])
+                raise getattr(errors, told["error"])(told["message"])
         return failed(path, f"the process that read it {_ending(self._process.wait())}")
 
     def stop(self) -> None:
