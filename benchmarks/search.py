@@ -94,7 +94,7 @@ def main(rows: int = 1_000_000, dim: int = 512) -> None:
         order = iter(range(10**9))
 
         def query() -> Floats:
-            return queries[next(order) % QUERIES]
+            return np.asarray(queries[next(order) % QUERIES], np.float32)
 
         contestants = {
             "numpy product": lambda: call(lambda: vectors @ query()),

@@ -261,7 +261,7 @@ def test_text_on_the_screen_is_data_for_the_judge(db: Database, server: SeeingSe
         prompts.append(seen.prompt)  # type: ignore[attr-defined]
         return "no"
 
-    server.witness = judge  # type: ignore[assignment]
+    server.witness = judge
     rows = db.sql(
         "SELECT scene_no FROM scenes WHERE start_s < 4 AND matches(caption, 'a dog is seen')"
     ).fetchall()
