@@ -137,21 +137,21 @@ def main(archive: str) -> None:
 def searches(db: reeldb.Database) -> None:
     """Prints hits among the first five, for every query and way."""
     spans = db.sql("SELECT video, scene_no, start_s, end_s FROM scenes").fetchall()
-    print(f"{len(spans)} scenes\n\n| query | relevant | chance | {' | '.join(WAYS)} |")
-    print("|---" * (3 + len(WAYS)) + "|")
-    sums: dict[str, list[float]] = defaultdict(lambda: [0.0] * (2 + len(WAYS)))
+    print(f"{len(spans)} scenes\n\n| query | relevant | at most | chance | {' | '.join(WAYS)} |")
+    print("|---" * (4 + len(WAYS)) + "|")
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0] * (3 + len(WAYS)))
     for query in read(spans):
         hits = []
         for sql in WAYS.values():
             rows = db.sql(sql, {"q": query.text}).fetchall()
             hits.append(sum((row[0], row[1]) in query.scenes for row in rows))
         relevant = len(query.scenes)
-        line = [relevant, TOP * relevant / len(spans), *hits]
+        line = [relevant, min(TOP, relevant), TOP * relevant / len(spans), *hits]
         for group in (f"*{query.kind}*", "**all**"):
             sums[group] = [a + b for a, b in zip(sums[group], line, strict=True)]
         print(_line(query.text, line), flush=True)
-    for group, line in sums.items():
-        print(_line(group, line))
+    for group in sorted(sums, key="**all**".__eq__):
+        print(_line(group, sums[group]))
 
 
 def read(spans: list[tuple[object, ...]]) -> list[Query]:
@@ -187,8 +187,9 @@ def questions(db: reeldb.Database) -> None:
 
 
 def _line(name: str, values: list[float]) -> str:
-    relevant, chance, *hits = values
-    return f"| {name} | {relevant:.0f} | {chance:.2f} | {' | '.join(f'{h:.0f}' for h in hits)} |"
+    relevant, most, chance, *hits = values
+    counts = " | ".join(f"{h:.0f}" for h in hits)
+    return f"| {name} | {relevant:.0f} | {most:.0f} | {chance:.2f} | {counts} |"
 
 
 if __name__ == "__main__":
