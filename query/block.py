@@ -29,6 +29,7 @@ from reeldb.query.trees import (
     sources,
     visible,
 )
+from reeldb.query.units import slot_of
 from reeldb.query.uses import Outer, Outers, Use, slot_read
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ class BlockPlan:
         node: Node | None = None
         for i, item in enumerate(self.items):
             own = self._item(i, item)
+            if self.outer:
+                own = self._rows_first(i, item, own)
             if node is None:
                 node = own
                 continue
@@ -89,10 +92,23 @@ class BlockPlan:
                 node = self._outer_on(node, i, join)
         return node or p.Rows((), "one row")
 
+    def _rows_first(self, i: int, item: exp.Expr, node: Node) -> Node:
+        """The rows of a lazy relation, before the ON of a later join drops what stands for
+        them; those whose existence is part of an ON are asked for there."""
+        there = [c for w in self.where for c in reads(w) if _is_existence_of(c, item.alias)]
+        safe = self._safe(i + 1)
+
+        def ask(u: Use, logic: Logic) -> exp.Select:
+            return key_query(self._around(logic), prefix(self.q, i + 1), slot_read(u), safe)
+
+        uses = [Use(c, c, "true") for c in there]
+        return self.planner.fill(node, "FROM", uses, ask, sure=self._is_sure(i + 1))
+
     def _join_text(self, join: exp.Join) -> str:
         on = join.args.get("on")
         kind = (join.side or ("INNER" if on is not None else "CROSS")).upper()
-        return f"{kind} ON {self.names.say(on)}" if on is not None else kind
+        said = self._said(conjuncts(on))
+        return f"{kind} ON {said}" if said else kind
 
     def _item(self, i: int, item: exp.Expr) -> Node:
         if is_scan(item):
@@ -173,7 +189,17 @@ class BlockPlan:
             nested = self._nested_in_where()
         if not self.where:
             return _with(node, nested)
-        return p.Filter((node, *nested), " AND ".join(self.names.say(c) for c in self.where))
+        return p.Filter((node, *nested), self._said(self.where))
+
+    def _item_said(self, item: exp.Expr) -> str:
+        """An item of the list; one that is only handed on by its name."""
+        handed_on = isinstance(item.unalias(), exp.Null)
+        return str(item.alias) if handed_on else self.names.say(item.unalias())
+
+    def _said(self, conditions: Sequence[exp.Expr]) -> str:
+        """Conditions as the user wrote them, without those that we added."""
+        shown = [c for c in conditions if not ((s := slot_of(c)) is not None and s.unit < 0)]
+        return " AND ".join(self.names.say(c) for c in shown)
 
     def _nested_in_where(self) -> list[Node]:
         return [
@@ -251,11 +277,11 @@ class BlockPlan:
         uses = [Use(c, _aggregate_of(c, e), "value") for e in roots for c in reads(e)]
 
         def ask(u: Use, logic: Logic) -> exp.Select:
-            return self._ask_row(u, logic, groups_that_may_stay(q, logic))
+            known = logic is self.now or self._settled_before()
+            stay = groups_that_may_stay(q, logic) if known else None
+            return self._ask_row(u, logic, stay)
 
-        node = self.planner.fill(
-            node, self._late_clause(), uses, ask, self._ask_ahead, sure=self.sure
-        )
+        node = self.planner.fill(node, self._late_clause(), uses, ask, sure=self.sure)
         nested = [self._nested(x, self._reach(e, x)) for e in roots for x in own_queries(e)]
         if self.aggregated:
             group = q.args.get("group")
@@ -314,8 +340,13 @@ class BlockPlan:
         extra = [keep] if keep is not None else []
         return key_query(self._around(logic), self._done(logic), slot_read(u), [need, *extra])
 
-    def _ask_ahead(self, u: Use, logic: Logic) -> exp.Select:
-        return self._ask_row(u, logic, None)
+    def _settled_before(self, *parts: str) -> bool:
+        """Whether FROM, WHERE and these clauses hold nothing that is still missing."""
+        clauses = [*self.conditions]
+        for part in parts:
+            value = self.q.args.get(part)
+            clauses += value if isinstance(value, list) else [value] if value is not None else []
+        return self.sure and all(self.planner.ahead.settled(c) for c in clauses)
 
     # The SELECT list
 
@@ -331,24 +362,33 @@ class BlockPlan:
         node = self.planner.ordered(node, q)
         uses = [Use(c, e, "value") for e in final for c in reads(e)]
         cap = self._rows_wanted() if keep is not None else None
-        node = self.planner.fill(
-            node, "the SELECT list", uses,
-            lambda u, g: self._ask_row(u, g, keep), self._ask_ahead, cap, sure=self.sure,
-        )  # fmt: skip
+        told = keep is not None and self._settled_before("qualify", "order", "windows", "distinct")
+
+        def kept(logic: Logic) -> exp.Expr | None:
+            return keep.copy() if keep is not None and (told or logic is self.now) else None
+
+        def ask(u: Use, logic: Logic) -> exp.Select:
+            return self._ask_row(u, logic, kept(logic))
+
+        node = self.planner.fill(node, "the SELECT list", uses, ask, cap, sure=self.sure)
 
         def around(e: exp.Expr, inner: exp.Query, logic: Logic) -> Around:
-            kept = keep.copy() if keep is not None and logic is self.now else None
             need = _plain(logic.need(e, inner, "value"))
-            return Around(self._done(logic), both(need, kept))
+            return Around(self._done(logic), both(need, kept(logic)))
 
         nested = [self._nested(x, partial(around, e, x)) for e in final for x in own_queries(e)]
-        text = ", ".join(self.names.say(x.unalias()) for x in visible(q))
+        text = ", ".join(self._item_said(x) for x in visible(q))
         return p.Project((node, *nested), text)
 
 
 def _with(node: Node, nested: Sequence[Node]) -> Node:
     """The node with queries nested in its expressions shown below it."""
     return replace(node, children=(*node.children, *nested)) if nested else node
+
+
+def _is_existence_of(column: exp.Column, alias: str) -> bool:
+    slot = slot_of(column)
+    return slot is not None and slot.unit < 0 and slot.scan == alias
 
 
 def _crossed(b: exp.Select) -> exp.Select:

@@ -88,7 +88,7 @@ class Fills:
         self._captions: dict[tuple[str, str], Captions] = {}
         self._looks: dict[str, Looks] = {}
         self._rows: dict[str, LookRows] = {}
-        self.looked: dict[str, int] = {}
+        self._at_once: dict[int, pa.Array] = {}
 
     # Registration
 
@@ -105,7 +105,9 @@ class Fills:
         table = self.rows_of(relation).table() if lazy else self._stored(relation)
         for number, unit in enumerate(self.plan.units):
             if unit.relation == relation and unit.at_once:
-                table = table.append_column(f"__c{number}", self._dense(number, unit, late))
+                if number not in self._at_once or (late and unit.late):
+                    self._at_once[number] = self._dense(unit)
+                table = table.append_column(f"__c{number}", self._at_once[number])
         self.session.register(f"b_{relation}", table)
 
     def _stored(self, relation: str) -> pa.Table:
@@ -114,18 +116,17 @@ class Fills:
     def _register_fill(self, number: int) -> None:
         self.session.register(f"f{number}", self.filled[number].table())
 
-    def _dense(self, number: int, unit: Unit, late: bool) -> pa.Array:
+    def _dense(self, unit: Unit) -> pa.Array:
         if unit.kind == "status":
-            return self._statuses(unit, late)
+            return self._statuses(unit)
         scores = self.similarity.scores(unit, self.values)
         return pa.array(scores, pa.float32(), mask=np.isnan(scores)).cast(pa.float64())
 
-    def _statuses(self, unit: Unit, late: bool) -> pa.Array:
-        """The state of every caption: at the start, or where asked for with what was filled."""
+    def _statuses(self, unit: Unit) -> pa.Array:
+        """The state of every caption, those that were just made among them."""
         rows = self.work.catalog.snapshot.relation(unit.relation).num_rows
         states = [UNKNOWN] * rows
-        captions = self.captions_of(unit.relation)
-        known = captions.recall(range(rows)) if not late else captions.states(range(rows))
+        known = self.captions_of(unit.relation).states(range(rows))
         for key, state in zip(known.keys, known.states, strict=True):
             states[key] = state
         return pa.array(states, pa.string())
@@ -234,7 +235,6 @@ class Fills:
         batch = self.filler(read).make(keys)
         if read.unit < 0:
             if batch.keys:
-                self.looked[read.relation] = self.looked.get(read.relation, 0) + len(batch)
                 self._register_relation(read.relation)
             return len(batch)
         return self._take(read, batch, made=True)

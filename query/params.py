@@ -13,14 +13,13 @@ Parameters = Sequence[object] | Mapping[str, object]
 
 
 def bind_parameters(tree: exp.Query, given: Parameters) -> dict[str, object]:
-    """Renames the placeholders in `tree` and gives their values by name.
+    """Names the placeholders in `tree` and gives their values by name.
 
-    `?` are numbered as they stand in the text. LIMIT and OFFSET take their number at once, so
-    that a plan can stop early. Raises BindError for a value that is missing or left over.
+    `?` are `$p1`, `$p2` ... since they were parsed, `$1` becomes `$p1` here. LIMIT and OFFSET
+    take their number at once, so that a plan can stop early. Raises BindError for a value that
+    is missing or left over.
     """
-    if isinstance(given, str | bytes):
-        raise BindError("parameters are a list or a mapping, not one text: write [value]")
-    holes = sorted(tree.find_all(exp.Placeholder), key=_place)
+    holes = [*tree.find_all(exp.Placeholder)]
     values = _by_name(given, holes)
     used: dict[str, object] = {}
     for hole in holes:
@@ -38,21 +37,11 @@ def bind_parameters(tree: exp.Query, given: Parameters) -> dict[str, object]:
     return used
 
 
-def _place(hole: exp.Placeholder) -> int:
-    return int(hole.meta.get("start", 0))
-
-
 def _by_name(given: Parameters, holes: Sequence[exp.Placeholder]) -> dict[str, object]:
     """The values by the names of the placeholders, which are set as a side."""
-    unnamed = 0
     for hole in holes:
-        name = str(hole.this or "")
-        if not name or name == "?":
-            unnamed += 1
-            name = f"p{unnamed}"
-        elif name.isdigit():
-            name = f"p{name}"
-        hole.set("this", name)
+        if str(hole.this).isdigit():
+            hole.set("this", f"p{hole.this}")
     if isinstance(given, Mapping):
         return {(f"p{k}" if str(k).isdigit() else str(k)): v for k, v in given.items()}
     return {f"p{i}": v for i, v in enumerate(given, 1)}

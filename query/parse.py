@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
 
+from sqlglot import Token, exp
 from sqlglot import TokenType as T
-from sqlglot import exp
 from sqlglot.errors import ParseError as SqlglotParseError
 from sqlglot.errors import TokenError
 
@@ -147,11 +147,27 @@ def _bound_depth(sql: str, tokens: Sequence[Any]) -> None:
             raise ParseError(f"one statement at a time: a second one starts here {where}")
 
 
+def _numbered(tokens: Sequence[Any]) -> list[Any]:
+    """`?` as `$p1`, `$p2` ... in the order of the text, which a tree no longer knows."""
+    out: list[Any] = []
+    n = 0
+    for token in tokens:
+        if token.token_type != T.PLACEHOLDER:
+            out.append(token)
+            continue
+        n += 1
+        at = {"line": token.line, "col": token.col, "start": token.start, "end": token.end}
+        out.append(Token(T.PARAMETER, "$", **at))
+        out.append(Token(T.VAR, f"p{n}", **at))
+    return out
+
+
 class _Reader:
     """Reads the words round a query by hand; the query itself is sqlglot's."""
 
     def __init__(self, sql: str, tokens: list[Any]) -> None:
-        self.sql, self.tokens = sql, tokens
+        self.sql, self.tokens = sql, _numbered(tokens)
+        tokens = self.tokens
         quoted = (T.STRING, T.IDENTIFIER)
         self.words = [None if t.token_type in quoted else str(t.text).upper() for t in tokens]
 

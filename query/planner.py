@@ -97,7 +97,6 @@ class Planner:
         clause: str,
         uses: Sequence[Use],
         ask: Ask,
-        ahead: Ask | None = None,
         cap: int | None = None,
         *,
         sure: bool = True,
@@ -110,11 +109,11 @@ class Planner:
         kept = sorted(seen.values(), key=lambda u: self._cost(u.column))
         if not kept:
             return child
-        before = (ahead or ask) if sure else self._whole_scan
+        before = ask if sure else self._whole_scan
         made = [self._read(u, clause, ask, before, cap) for u in kept]
         self.fills += 1
-        labels = list(dict.fromkeys(self.names.label(u.column) for u in kept))
-        text = f"{', '.join(labels)} for {clause}"
+        label = f"{self.names.label(kept[0].column)} " if len(kept) == 1 else ""
+        text = f"{label}for {clause}"
         rows = top(kept) if top is not None else None
         return Fill((child,), text, tuple(made), rows, self.fills)
 

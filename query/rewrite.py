@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from reeldb.query.allow import place_of
 from reeldb.query.expressions import is_transparent
-from reeldb.query.functions import LAZY_CALLS, is_lazy_call, name_of
+from reeldb.query.functions import LAZY_CALLS, NOT_YET, is_lazy_call, name_of
 from reeldb.query.units import (
     NAME,
     Unit,
@@ -89,6 +89,8 @@ class _Rewriter:
         for call in [*self.tree.find_all(exp.Anonymous)]:
             if is_lazy_call(call):
                 self._call(call)
+            elif name_of(call) in NOT_YET:
+                raise self.error(call, f"{name_of(call)}() is not built yet")
         handed = [c for c in [*self.tree.find_all(exp.Column)] if self._column(c)]
         for column in handed:  # only now: the reads above looked through them
             column.replace(exp.Null())
@@ -110,13 +112,14 @@ class _Rewriter:
         name, arguments = name_of(call), call.expressions
         usage = LAZY_CALLS[name]
         wanted = 1 if name == "caption_status" else 2
-        if len(arguments) != wanted or not isinstance(arguments[0], exp.Column):
+        if len(arguments) != wanted:
             raise self.error(call, f"{name}() is written {usage}")
-        column = arguments[0]
-        origin = self.origin(column.table, column.name)
+        column = arguments[0].unnest()
+        bare = isinstance(column, exp.Column)
+        origin = self.origin(column.table, column.name) if bare else None
         if origin is None:
             raise self.error(
-                call, f"{name}(): {column.name} is computed, not a column of a relation"
+                call, f"{name}(): its first argument is computed, not a column of a relation"
             )
         takes = ("image", "caption") if name in ("similarity", "matches") else (
             ("image",) if name == "describe" else ("caption",)
@@ -235,10 +238,11 @@ class _Rewriter:
         condition = exp.column(there_name(scan.alias), scan.alias)
         node = self.nodes[scan.alias]
         holder = node.parent
-        if isinstance(holder, exp.Join) and holder.side == "LEFT":
+        if isinstance(holder, exp.Join) and holder.side in ("", "LEFT"):
             on = holder.args.get("on")
-            holder.set("on", exp.and_(condition, on.copy()) if on is not None else condition)
-            return
+            if on is not None:
+                holder.set("on", exp.and_(condition, on.copy()))
+                return
         select = node.find_ancestor(exp.Select)
         if select is None:
             raise BindError(f"{scan.relation} cannot stand here")

@@ -100,10 +100,16 @@ class Captions:
     def states(self, keys: Sequence[int]) -> Batch:
         """The states of these captions, those made in this statement among them."""
         self.recall([k for k in keys if k not in self.known])
-        out = Batch()
+        out, rest = Batch(), []
         for key in keys:
             if key in self.known:
                 out.add(key, *self.known[key])
+            else:
+                rest.append(key)
+        failed = failed_captions(self.work.catalog)
+        for key in rest if failed else ():
+            if self.address(key).key in failed:
+                out.add(key, None, "failed")
         return out
 
     def _learn(self, out: Batch, key: int, text: str | None, state: str) -> None:
@@ -222,3 +228,13 @@ def caption_index(catalog: Catalog) -> pa.Table:
         return rows.select(["key", "text", "status"]).combine_chunks()
 
     return catalog.kept("caption index", ["captions"], None, make)
+
+
+def failed_captions(catalog: Catalog) -> frozenset[str]:
+    """The keys of captions that failed when they were last tried."""
+
+    def make() -> frozenset[str]:
+        rows = newest(catalog.snapshot.rows("captions", ["key", "status", "created_at"]))
+        return frozenset(rows.filter(pc.equal(rows["status"], "failed"))["key"].to_pylist())
+
+    return catalog.kept("failed captions", ["captions"], None, make)

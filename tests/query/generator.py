@@ -54,7 +54,8 @@ class Generator:
             ["plain", "plain", "limit", "limit", "group", "having", "window", "set", "derived",
              "cte", "distinct", "qualify", "list"]
         )  # fmt: skip
-        return getattr(self, f"_{kind}")()
+        made: str = getattr(self, f"_{kind}")()
+        return made
 
     # Parts
 
@@ -64,9 +65,8 @@ class Generator:
 
     def _fill(self, text: str, a: str) -> str:
         dice = self.dice
-        return text.format(
-            a=a, n=dice.randint(1, 7), s=10 * dice.randint(1, 6), v=dice.randint(1, 6)
-        )
+        n, s, v = dice.randint(1, 7), 10 * dice.randint(1, 6), dice.randint(1, 6)
+        return text.format(a=a, n=n, s=s, v=v)
 
     def _atom(self, relation: str, a: str, lazy: bool) -> str:
         cheap, dear = PREDICATES[relation]
@@ -101,7 +101,8 @@ class Generator:
         if kind < 0.7:
             return f"NOT EXISTS (SELECT * {body})"
         if kind < 0.85:
-            return f"{outer}.video IN (SELECT {a}.video FROM {relation} {a} WHERE {narrow} AND {inner})"
+            inside = f"SELECT {a}.video FROM {relation} {a} WHERE {narrow} AND {inner}"
+            return f"{outer}.video IN ({inside})"
         return f"(SELECT count(*) {body})>1"
 
     def _from(self) -> tuple[str, list[tuple[str, str]]]:

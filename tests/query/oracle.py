@@ -60,6 +60,7 @@ class Oracle:
             for r, t in zip(ranks, every, strict=True)
         ]
         image = [_image(int(r), m) for r, m in zip(ranks, _ms(scenes["key_s"]), strict=True)]
+        scenes = scenes.append_column("speech_text", pa.array(self._spoken(), pa.string()))
         scenes = scenes.append_column("caption", pa.array(captions, pa.string()))
         scenes = scenes.append_column("ocr_text", pa.array(texts, pa.string()))
         self._create("scenes", scenes.append_column("image", pa.array(image, pa.string())))
@@ -73,6 +74,18 @@ class Oracle:
         frames = frames.append_column("caption", pa.array(captions, pa.string()))
         self._create("frames", frames.append_column("image", pa.array(image, pa.string())))
         self._images()
+
+    def _spoken(self) -> list[str | None]:
+        cues = self.snapshot.relation("speech").to_pylist()
+        out: list[str | None] = []
+        for scene in self.snapshot.relation("scenes").to_pylist():
+            mine = [c for c in cues if c["video_id"] == scene["video_id"]]
+            said = [
+                c["text"] for c in mine
+                if c["start_s"] < scene["end_s"] and scene["start_s"] < c["end_s"]
+            ]  # fmt: skip
+            out.append(" ".join(said) if mine else None)
+        return out
 
     def _images(self) -> None:
         self.rows: dict[str, tuple[str, int]] = {}
@@ -132,14 +145,14 @@ class Oracle:
                 scores[text] = {n: search.scores_for(n, vector) for n in ("scenes", "frames")}
             return float(scores[text][name][row])
 
-        for name, function, kind in (
+        functions: tuple[tuple[str, Any, str], ...] = (
             ("matches", matches, "BOOLEAN"),
             ("descr", descr, "VARCHAR"),
             ("similarity", similarity, "DOUBLE"),
-        ):
-            self.connection.create_function(
-                name, function, ["VARCHAR", "VARCHAR"], kind, null_handling="special"
-            )
+        )
+        create: Any = self.connection.create_function
+        for name, function, kind in functions:
+            create(name, function, ["VARCHAR", "VARCHAR"], kind, null_handling="special")
 
 
 def _image(rank: int, ms: int) -> str:

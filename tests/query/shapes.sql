@@ -109,3 +109,5 @@ ocr and captions|SELECT o.video, o.t_s FROM ocr o JOIN frames f ON f.video_id=o.
 speech_text|SELECT video, scene_no FROM scenes WHERE video='v0.mp4' AND caption LIKE '%e%'
 deep AND chain|SELECT video, scene_no FROM scenes WHERE scene_no<9 AND scene_no>0 AND start_s>=0 AND end_s<1000 AND video<'v3' AND matches(caption,'common') AND caption LIKE '%e%' AND matches(image,'common')
 VALUES join|SELECT s.video, s.scene_no, v.w FROM scenes s JOIN (VALUES ('dog'),('red')) v(w) ON contains(s.caption, v.w) WHERE s.video='v2.mp4'
+ocr JOIN after a LEFT JOIN|SELECT s.video, s.scene_no, o.text FROM scenes s LEFT JOIN videos v ON v.video_id=s.video_id JOIN ocr o ON o.video_id=s.video_id AND o.text LIKE '%e%' AND o.t_s=s.key_s WHERE s.scene_no<3 AND v.has_audio
+ocr FROM before a LEFT JOIN|SELECT o.video, o.t_s, s.scene_no FROM ocr o LEFT JOIN speech p ON p.video_id=o.video_id AND p.start_s<5 JOIN scenes s ON s.video_id=o.video_id AND s.key_s=o.t_s AND contains(s.video, '1') AND o.text>'d' WHERE o.t_s<20

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from collections import Counter
+from threading import Thread
+
+import pytest
+
+from reeldb.query.budget import Budget, Limits
+from reeldb.query.engine import Engine
+from tests.query.oracle import Oracle
+from tests.query.test_oracle import SHAPES
+from tests.query.world import World
+
+ALL = "SELECT video, scene_no, caption FROM scenes"
+
+
+@pytest.fixture(scope="module")
+def oracle(world: World) -> Oracle:
+    return Oracle(world, 0)
+
+
+def test_a_budget_is_never_overspent_and_the_rest_is_told(engine: Engine) -> None:
+    result = engine.sql(f"{ALL} BUDGET 10 CAPTIONS")
+    assert result.status == "partial"
+    assert result.stats["captions_made"] == result.stats["calls"] == 10
+    assert result.stats["not_looked_at"] == 156 - 10
+    assert "the budget of 10 captions ended, 146 values were not looked at" in result.notes[-1]
+
+
+def test_the_same_statement_goes_on_where_it_stopped(engine: Engine) -> None:
+    seen = [engine.sql(f"{ALL} BUDGET 60 CAPTIONS").row_count for _ in range(3)]
+    assert seen == [60, 120, 156]
+
+
+def test_a_statement_without_a_budget_is_bounded_by_the_defaults(world: World) -> None:
+    engine = world.engine()
+    result = engine.sql("SELECT t_s, caption FROM frames")
+    assert result.stats["captions_made"] == Limits.default().captions == 256
+    assert result.status == "partial"
+
+
+def test_a_caption_and_its_judgement_are_paid_together(engine: Engine) -> None:
+    result = engine.sql(
+        "SELECT video, scene_no FROM scenes WHERE matches(caption, 'common') BUDGET 60 CALLS"
+    )
+    assert result.stats["calls"] <= 60
+    assert result.stats["replies"] >= 20
+    assert result.row_count > 5
+
+
+def test_seconds_end_a_statement_too(engine: Engine) -> None:
+    result = engine.sql(f"{ALL} BUDGET 0 SECONDS")
+    assert result.stats["calls"] == 0
+    assert result.status == "partial"
+
+
+def test_parallel_debits_never_overspend() -> None:
+    budget = Budget(Limits.of({"calls": 100}))
+    granted: list[int] = []
+    threads = [
+        Thread(target=lambda: granted.extend(budget.take("captions", 7) for _ in range(20)))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(granted) == budget.calls == 100
+
+
+@pytest.mark.parametrize("name", list(SHAPES)[::2])
+@pytest.mark.parametrize("calls", [3, 40])
+def test_every_row_of_a_partial_result_is_in_the_full_one(
+    world: World, oracle: Oracle, name: str, calls: int
+) -> None:
+    result = world.engine(0).sql(SHAPES[name], budget={"calls": calls})
+    extra = Counter(map(repr, result)) - Counter(map(repr, oracle.run(SHAPES[name])))
+    assert not extra
+    assert result.stats["calls"] <= calls
+
+
+def test_not_exists_over_values_nobody_looked_at_gives_no_row(engine: Engine) -> None:
+    sql = (
+        "SELECT v.video FROM videos v WHERE NOT EXISTS (SELECT 1 FROM scenes s "
+        "WHERE s.video_id = v.video_id AND matches(s.caption, 'no such thing')) BUDGET 40 CALLS"
+    )
+    result = engine.sql(sql)
+    assert result.status == "partial"
+    assert result.fetchall() == []
+
+
+def test_a_limit_returns_the_rows_that_the_doubtful_ones_cannot_push_out(
+    world: World, oracle: Oracle
+) -> None:
+    sql = SHAPES["LIMIT, OR with cheap"]
+    result = world.engine(0).sql(sql, budget={"calls": 18})
+    rows = result.fetchall()
+    assert result.status == "partial"
+    assert 0 < len(rows) < 8
+    assert set(rows) <= set(oracle.run(sql))
+
+
+def test_best_effort_shows_the_others_marked(world: World) -> None:
+    engine = world.engine()
+    engine.sql("SET partial = 'best_effort'")
+    result = engine.sql(f"{ALL} BUDGET 10 CAPTIONS")
+    assert result.row_count == 156
+    assert result.columns[-1] == "sure"
+    assert sum(r[-1] for r in result) == 10
+    counted = engine.sql("SELECT count(*) FROM scenes WHERE caption LIKE '%dog%' BUDGET 0 CALLS")
+    assert [r[-1] for r in counted] == [False]
