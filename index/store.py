@@ -124,8 +124,10 @@ class Store:
     # -- what is there
 
     def tables(self) -> list[str]:
-        """The names of all tables, sorted."""
-        return sorted(p.name.removesuffix(SUFFIX) for p in self.root.glob(f"*{SUFFIX}"))
+        """The names of all tables, sorted; one that is being created at this moment is not
+        there before its first version is."""
+        folders = [p for p in self.root.glob(f"*{SUFFIX}") if any(p.glob("_versions/*.manifest"))]
+        return sorted(p.name.removesuffix(SUFFIX) for p in folders)
 
     def version(self, table: str) -> int:
         """The latest version of a table."""
@@ -194,7 +196,7 @@ class Store:
 
     def create(self, table: str, schema: pa.Schema) -> None:
         """Make an empty table from its schema; nothing happens where it exists."""
-        if (self.root / f"{table}{SUFFIX}" / "_versions").is_dir():
+        if table in self.tables():
             return
         with _told(table, self.root, "creating"):
             # write_dataset would do the same, and warn on stderr that the table is new

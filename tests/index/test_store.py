@@ -173,3 +173,9 @@ def test_what_lance_raises_becomes_one_clear_line(
     with pytest.raises(ArchiveError, match=message) as caught:
         store.append("t", [{"key": "a", "n": 1}])
     assert "\n" not in str(caught.value)
+
+
+def test_a_table_that_is_being_created_is_not_there_yet(store: Store) -> None:
+    before = store.versions()
+    (store.root / "half_made.lance" / "_versions").mkdir(parents=True)
+    assert store.versions() == before
