@@ -19,6 +19,8 @@ def bind_parameters(tree: exp.Query, given: Parameters) -> dict[str, object]:
     take their number at once, so that a plan can stop early. Raises BindError for a value that
     is missing or left over.
     """
+    if isinstance(given, str | bytes):
+        raise BindError("parameters are a list or a mapping, not one text: write [value]")
     holes = [*tree.find_all(exp.Placeholder)]
     values = _by_name(given, holes)
     used: dict[str, object] = {}
