@@ -6,8 +6,11 @@ by name and position, before an engine sees it.
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
+from reeldb.query.extent import check_extent
 from reeldb.query.functions import ALL_NAMES, is_available, name_of
 from reeldb.query.growth import check_growth
 from reeldb.schema.errors import ParseError, near
@@ -47,6 +50,17 @@ _PARTS = {
     line.partition(":")[0]: frozenset(line.partition(":")[2].split())
     for line in _PARTS_TEXT.strip().splitlines()
 }
+# Types that a value can be cast to; any other name would reach DuckDB as it is written.
+_TYPES_TEXT = """
+BOOLEAN TINYINT SMALLINT INT BIGINT INT128 UTINYINT USMALLINT UINT UBIGINT UINT128 FLOAT DOUBLE
+DECIMAL CHAR NCHAR VARCHAR NVARCHAR TEXT BINARY VARBINARY BLOB DATE TIME TIMETZ TIMESTAMP
+TIMESTAMPTZ TIMESTAMPNTZ TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS INTERVAL UUID JSON LIST ARRAY
+STRUCT MAP NULL DATETIME
+"""
+TYPES = frozenset(_TYPES_TEXT.split())
+_WORD = re.compile(r"[A-Za-z_]\w*|CURRENT ROW|NO OTHERS", re.ASCII)
+
+_NODES_SAID = {"ByteString": "E'...'", "National": "N'...'", "PositionalColumn": "#1"}
 _SAID = {"into": "SELECT INTO", "sample": "SAMPLE", "pivots": "PIVOT", "laterals": "LATERAL VIEW"}
 
 
@@ -58,9 +72,16 @@ def validate(tree: exp.Expr, sql: str) -> None:
             if not is_available(node):
                 raise _refused(node, sql, f"function {name_of(node)}() is not available", ALL_NAMES)
         elif kind not in NODES:
-            raise _refused(node, sql, f"{kind.upper()} is not part of the language")
+            said = _NODES_SAID.get(kind, kind.upper())
+            raise _refused(node, sql, f"{said} is not part of the language")
         _check_parts(node, kind, sql)
-    check_growth(tree, lambda node, message: _refused(node, sql, message))
+        _check_word(node, sql)
+
+    def refuse(node: exp.Expr, message: str) -> ParseError:
+        return _refused(node, sql, message)
+
+    check_extent(tree, refuse)
+    check_growth(tree, refuse)
 
 
 def _check_parts(node: exp.Expr, kind: str, sql: str) -> None:
@@ -76,6 +97,25 @@ def _check_parts(node: exp.Expr, kind: str, sql: str) -> None:
         raise _refused(node, sql, f"{said} is not available")
     if isinstance(node, exp.Join) and node.method in ("ASOF", "POSITIONAL"):
         raise _refused(node, sql, f"{node.method} JOIN is not available")
+
+
+def _check_word(node: exp.Expr, sql: str) -> None:
+    """What the printer writes as it is must be one word: names without quotes, units, types."""
+    if isinstance(node, exp.DataType):
+        kind = node.this.name if isinstance(node.this, exp.DType) else str(node.this)
+        if kind not in TYPES:
+            name = str(node.args.get("kind") or kind)
+            raise _refused(node, sql, f"type {name[:40]!r} is not available")
+    elif isinstance(node, exp.DataTypeParam):
+        if not isinstance(node.this, exp.Literal) or node.this.is_string:
+            raise _refused(node, sql, "a type takes whole numbers, such as DECIMAL(10, 2)")
+    elif isinstance(node, exp.Var):
+        if not _WORD.fullmatch(node.name):
+            raise _refused(node, sql, f"{node.name[:40]!r} cannot stand here")
+    elif isinstance(node, exp.Identifier) and not node.quoted:
+        name = str(node.this)
+        if not f"_{name.replace('$', '_')}".isidentifier():
+            raise _refused(node, sql, f"{name[:40]!r} is no plain name: put it into double quotes")
 
 
 def offset_of(node: exp.Expr) -> int | None:

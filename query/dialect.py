@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, ClassVar
 
-from sqlglot import TokenType, exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
 
 _DUCKDB = DuckDB.Tokenizer
@@ -29,18 +30,37 @@ _DIALECT = Reel()
 
 
 def tokenize(sql: str) -> list[Any]:
-    return list(_DIALECT.tokenize(sql))
+    """The words of a statement; `$$...$$` is a text like any other."""
+    return [_plain(token) for token in _DIALECT.tokenize(sql)]
+
+
+def _plain(token: Any) -> Any:
+    if token.token_type not in (TokenType.HEREDOC_STRING, TokenType.RAW_STRING):
+        return token
+    at = {"line": token.line, "col": token.col, "start": token.start, "end": token.end}
+    return Token(TokenType.STRING, token.text, **at)
 
 
 def parse_tokens(tokens: list[Any], sql: str) -> list[exp.Expr | None]:
     return list(_DIALECT.parser().parse(tokens, sql))
 
 
+class _Generators(threading.local):
+    """Generators keep state while they write, so each thread has its own."""
+
+    def __init__(self) -> None:
+        self.plain = _DIALECT.generator(comments=False)
+        self.lower = _DIALECT.generator(comments=False, normalize_functions="lower")
+
+
+_GENERATORS = _Generators()
+
+
 def sql_of(tree: exp.Expr) -> str:
     """The text that DuckDB gets, or a message shows."""
-    return _DIALECT.generate(tree, comments=False)
+    return str(_GENERATORS.plain.generate(tree))
 
 
 def label_of(tree: exp.Expr) -> str:
     """A short name for an expression without one, functions in lower case."""
-    return _DIALECT.generate(tree, comments=False, normalize_functions="lower")
+    return str(_GENERATORS.lower.generate(tree))

@@ -53,7 +53,7 @@ def explain(
     """The tree, one line a row."""
     analyze = statement.explain == "analyze"
     with engine.session() as session:
-        prepared = prepare(engine, snapshot, statement, parameters, variables)
+        prepared = prepare(engine, snapshot, statement, parameters, variables, shown=True)
         running = Running(engine, session, prepared, statement.budget or limits)
         try:
             if analyze:
@@ -106,7 +106,7 @@ def bounds(running: Running) -> tuple[Costs, Cost]:
     wanted = Wanted()
     for fill in running.plan.fills:
         for i, read in enumerate(fill.reads):
-            keys = [k for k in running.query(read.bound)["k"].to_pylist() if k is not None]
+            keys = running.query(read.bound)["k"].drop_null().to_pylist()
             cached = running.fills.recall(read, keys)
             missing = [k for k in keys if not running.fills.is_known(read, k)]
             n = len(missing) if read.cap is None else min(read.cap, len(missing))

@@ -9,14 +9,13 @@ once (`__c2`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from reeldb.index.session import Session
-from reeldb.query.fillers.base import Batch, Filler, Work
+from reeldb.query.fillers.base import Arrays, Batch, Filler, Keys, Work
 from reeldb.query.plan import Plan, Read
 from reeldb.query.units import Unit
 
@@ -33,40 +32,43 @@ ARROW = {
     "FLOAT[]": pa.list_(pa.float32()),
 }
 UNKNOWN = "not computed"
+MANY_PARTS = 64
 
 
-@dataclass(slots=True)
 class Filled:
-    """The values of one unit so far. `cached` and `made` count how they came."""
+    """The values of one unit so far, of the rows of its relation."""
 
-    unit: Unit
-    batch: Batch = field(default_factory=Batch)
-    known: set[int] = field(default_factory=set)
-    cached: int = 0
-    made: int = 0
+    def __init__(self, unit: Unit, rows: int) -> None:
+        self.unit = unit
+        self.known = np.zeros(rows, np.bool_)
+        self._parts = [_part(ARROW[unit.type], Batch())]
 
-    def add(self, batch: Batch, *, made: bool) -> int:
-        """Takes the new keys of a batch and gives how many there were."""
-        new = 0
-        for key, value, state in zip(batch.keys, batch.values, batch.states, strict=True):
-            if key not in self.known:
-                self.known.add(key)
-                self.batch.add(key, value, state)
-                new += 1
-        if made:
-            self.made += new
-        else:
-            self.cached += new
-        return new
+    def add(self, batch: Batch | Arrays) -> int:
+        """Takes the rows that are new and gives how many there were."""
+        part = _part(ARROW[self.unit.type], batch)
+        keys = part["k"].to_numpy()
+        new = ~self.known[keys]
+        first = np.unique(keys, return_index=True)[1]
+        if len(first) < len(keys):
+            new &= np.isin(np.arange(len(keys)), first)
+        self.known[keys] = True
+        if new.any():
+            self._parts.append(part if new.all() else part.filter(pa.array(new)))
+        return int(new.sum())
 
     def table(self) -> pa.Table:
-        return pa.table(
-            {
-                "k": pa.array(self.batch.keys, pa.int64()),
-                "v": pa.array(self.batch.values, ARROW[self.unit.type]),
-                "s": pa.array(self.batch.states, pa.string()),
-            }
-        )
+        if len(self._parts) > MANY_PARTS:
+            self._parts = [pa.concat_tables(self._parts).combine_chunks()]
+        return pa.concat_tables(self._parts)
+
+
+def _part(kind: pa.DataType, batch: Batch | Arrays) -> pa.Table:
+    if isinstance(batch, Arrays):
+        keys, values, states = pa.array(batch.keys), batch.values.cast(kind), batch.states
+    else:
+        keys, values = pa.array(batch.keys, pa.int64()), pa.array(batch.values, kind)
+        states = pa.array(batch.states, pa.string())
+    return pa.table({"k": keys, "v": values, "s": states})
 
 
 class Fills:
@@ -83,7 +85,8 @@ class Fills:
     ) -> None:
         self.work, self.session, self.plan = work, session, plan
         self.similarity, self.values, self.text_vectors = similarity, values, text_vectors
-        self.filled = [Filled(u) for u in plan.units]
+        snapshot = work.catalog.snapshot
+        self.filled = [Filled(u, snapshot.relation(u.relation).num_rows) for u in plan.units]
         self._fillers: dict[int, Filler] = {}
         self._captions: dict[tuple[str, str], Captions] = {}
         self._looks: dict[str, Looks] = {}
@@ -126,7 +129,7 @@ class Fills:
         """The state of every caption, those that were just made among them."""
         rows = self.work.catalog.snapshot.relation(unit.relation).num_rows
         states = [UNKNOWN] * rows
-        known = self.captions_of(unit.relation).states(range(rows))
+        known = self.captions_of(unit.relation).states(np.arange(rows))
         for key, state in zip(known.keys, known.states, strict=True):
             states[key] = state
         return pa.array(states, pa.string())
@@ -207,11 +210,11 @@ class Fills:
     # What is missing
 
     def is_known(self, read: Read, key: int) -> bool:
-        return read.unit >= 0 and key in self.filled[read.unit].known
+        return read.unit >= 0 and bool(self.filled[read.unit].known[key])
 
     def uncaptioned(self, relation: str, keys: Sequence[int]) -> list[int]:
         """Those of these rows that have no caption yet."""
-        known = set(self.captions_of(relation).recall(keys).keys)
+        known = set(self.captions_of(relation).recall(keys).keys.tolist())
         return [k for k in keys if k not in known]
 
     def unseen(self, keys: Sequence[int]) -> list[int]:
@@ -223,12 +226,11 @@ class Fills:
 
     # Filling
 
-    def recall(self, read: Read, keys: Sequence[int]) -> int:
+    def recall(self, read: Read, keys: Keys) -> int:
         """Takes what is known for these keys; gives how many values are new."""
         if read.unit < 0:
             return 0
-        batch = self.filler(read).recall(keys)
-        return self._take(read, batch, made=False)
+        return self._take(read, self.filler(read).recall(keys))
 
     def make(self, read: Read, keys: Sequence[int]) -> int:
         """Makes values of the first of these keys; gives how many are new."""
@@ -237,10 +239,10 @@ class Fills:
             if batch.keys:
                 self._register_relation(read.relation)
             return len(batch)
-        return self._take(read, batch, made=True)
+        return self._take(read, batch)
 
-    def _take(self, read: Read, batch: Batch, *, made: bool) -> int:
-        new = self.filled[read.unit].add(batch, made=made)
+    def _take(self, read: Read, batch: Batch | Arrays) -> int:
+        new = self.filled[read.unit].add(batch)
         if new:
             self._register_fill(read.unit)
         return new

@@ -12,10 +12,14 @@ from reeldb.query.units import NAME, Unit, slot_of
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """`said` gives the user's name of each alias."""
+    """`said` gives the user's name of each alias.
+
+    `silent`: the plan is run and not shown, so nobody reads what its nodes say.
+    """
 
     said: dict[str, str]
     units: tuple[Unit, ...]
+    silent: bool = False
 
     def source(self, alias: str) -> str:
         return self.said.get(alias, alias)
@@ -33,6 +37,8 @@ class Names:
 
     def say(self, node: exp.Expr) -> str:
         """One line of SQL as the user would write it."""
+        if self.silent:
+            return ""
         holder = exp.Paren(this=node.copy())
         stops = (exp.Query, exp.Column)
         for n in [*holder.walk(prune=lambda n: isinstance(n, stops))]:

@@ -138,13 +138,15 @@ def _bound_depth(sql: str, tokens: Sequence[Any]) -> None:
         depth += (kind in _OPEN) - (kind in _CLOSE)
         run = run + 1 if kind in _PREFIX else 0
         sets += kind in _SET
-        where = position(sql, token.start)
+        wrong = ""
         if depth > MAX_DEPTH or run > MAX_DEPTH:
-            raise ParseError(f"nested deeper than {MAX_DEPTH} levels {where}")
-        if sets > MAX_SET_OPERATIONS:
-            raise ParseError(f"more than {MAX_SET_OPERATIONS} set operations {where}")
-        if kind == T.SEMICOLON:
-            raise ParseError(f"one statement at a time: a second one starts here {where}")
+            wrong = f"nested deeper than {MAX_DEPTH} levels"
+        elif sets > MAX_SET_OPERATIONS:
+            wrong = f"more than {MAX_SET_OPERATIONS} set operations"
+        elif kind == T.SEMICOLON:
+            wrong = "one statement at a time: a second one starts here"
+        if wrong:
+            raise ParseError(f"{wrong} {position(sql, token.start)}")
 
 
 def _numbered(tokens: Sequence[Any]) -> list[Any]:
@@ -240,6 +242,8 @@ class _Reader:
             raise ParseError(self._why(e)) from None
         except RecursionError:
             raise ParseError("the statement is nested too deep") from None
+        except TokenError:  # of the name of a type
+            raise self.error(start, "a name of a type cannot be read in the query") from None
         tree = trees[0] if len(trees) == 1 else None
         if isinstance(tree, exp.Values):
             tree = exp.select("*").from_(tree)
@@ -251,6 +255,8 @@ class _Reader:
     def _why(self, error: SqlglotParseError) -> str:
         first = error.errors[0] if error.errors else {}
         what = str(first.get("description") or "the statement cannot be read").rstrip(".")
+        if "<class" in what or "<Token" in what:  # of sqlglot itself
+            what = "something is missing or out of place"
         near = str(first.get("highlight") or "")[:40]
         line, col = first.get("line"), first.get("col")
         start = max(1, int(col) - len(near) + 1) if col else 1

@@ -27,9 +27,9 @@ from reeldb.query.units import slot_of
 from reeldb.query.uses import Ask, Outers, Use, slot_read
 
 
-def plan_of(rewritten: Rewritten, said: dict[str, str]) -> Plan:
-    """`said` gives the user's name of each alias."""
-    planner = Planner(rewritten, Names(said, tuple(rewritten.units)))
+def plan_of(rewritten: Rewritten, said: dict[str, str], *, shown: bool) -> Plan:
+    """`said` gives the user's name of each alias; `shown` plans have texts and bounds."""
+    planner = Planner(rewritten, Names(said, tuple(rewritten.units), not shown))
     root = planner.query(rewritten.tree, ())
     scans, units = dict(rewritten.scans), tuple(rewritten.units)
     return Plan(root, rewritten.tree, units, scans, said)
@@ -133,5 +133,6 @@ class Planner:
         if slot is None:
             raise AssertionError("a read of no slot")
         relation = self.rewritten.scans[slot.scan].relation
-        query, bound = sql_of(ask(use, self.now)), sql_of(ahead(use, self.ahead))
+        query = sql_of(ask(use, self.now))
+        bound = "" if self.names.silent else sql_of(ahead(use, self.ahead))
         return Read(slot.unit, slot.scan, relation, clause, query, bound, cap)

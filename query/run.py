@@ -6,7 +6,9 @@ import re
 import time
 from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from reeldb.index.session import Session
 from reeldb.index.snapshot import Snapshot
@@ -17,7 +19,7 @@ from reeldb.query.catalog import Catalog, relation_order
 from reeldb.query.dialect import sql_of
 from reeldb.query.engine import Engine
 from reeldb.query.fill import Fills
-from reeldb.query.fillers.base import Work
+from reeldb.query.fillers.base import Keys, Work
 from reeldb.query.order import add_total_order, order_last_block
 from reeldb.query.params import Parameters, bind_parameters, for_duckdb
 from reeldb.query.pictures import PictureReader
@@ -106,6 +108,8 @@ def prepare(
     statement: ast.Select,
     parameters: Parameters,
     variables: Variables,
+    *,
+    shown: bool = False,
 ) -> Prepared:
     """Binds, applies the rules and plans. Touches no model beyond its name."""
     tree = statement.tree.copy()
@@ -122,7 +126,7 @@ def prepare(
     add_total_order(rewritten.tree, relation_order)
     if rewritten.units or lazy_rows:
         order_last_block(rewritten.tree, relation_order)
-    plan = plan_of(rewritten, bound.said)
+    plan = plan_of(rewritten, bound.said, shown=shown)
     return Prepared(Catalog(snapshot), plan, bound.names, values, variables, notes)
 
 
@@ -178,6 +182,7 @@ class Running:
         self.sql_seconds = 0.0
         self.open: dict[tuple[int, int], int] = {}  # (fill, read) -> keys left open
         self.top: dict[int, int] = {}
+        self.checked = False
         self.counts: dict[tuple[int, int], tuple[int, int]] = {}  # cached and made, by read
         variables = prepared.variables
         lazy = frozenset(n for n in CHOICES if getattr(variables, n) == "lazy")
@@ -197,8 +202,6 @@ class Running:
 
     def result(self) -> Result:
         self.fills.start()
-        if self.plan.fills:
-            self.check_types()
         for fill in self.plan.fills:
             self._fill(fill)
         self.fills.finish()
@@ -215,6 +218,7 @@ class Running:
 
     def check_types(self) -> None:
         """DuckDB's own check of the final query, before anything is paid for."""
+        self.checked = True
         try:
             self.query(f"SELECT * FROM ({sql_of(self.plan.tree)}) AS q LIMIT 0")
         except TimeoutExceeded:
@@ -302,26 +306,33 @@ class Running:
     # Filling
 
     def _fill(self, fill: Fill) -> None:
-        reads = fill.reads if fill.top is None else ()
-        progress = True
-        while progress:
-            if fill.top is not None:
-                progress = self._fill_top(fill, fill.top)
-            else:
-                progress = any(self._fill_read(fill, i, r) for i, r in enumerate(reads))
+        """Fills until nothing that is missing can matter, or the budget ends.
+
+        A read whose keys all got their value asks for no more: values only ever narrow what
+        is needed. So one pass is enough where every read could be filled at once.
+        """
+        if fill.top is not None:
+            while self._fill_top(fill, fill.top):
+                pass
+            return
+        again = True
+        while again:
+            more = [self._fill_read(fill, i, r) for i, r in enumerate(fill.reads)]
+            again = any(more)
 
     def _fill_read(self, fill: Fill, i: int, read: Read) -> bool:
-        """Fills one read as far as it can; True when that changed anything."""
-        keys = self.query(read.query)["k"].to_pylist()
-        keys = [k for k in keys if k is not None]
+        """Fills one read as far as it can; True where there is more to do."""
+        keys = self.query(read.query)["k"].drop_null().to_numpy()
         return self._ask(fill.number, i, read, keys)
 
-    def _recall(self, number: int, i: int, read: Read, keys: list[int]) -> int:
+    def _recall(self, number: int, i: int, read: Read, keys: Keys) -> int:
         known = self.fills.recall(read, keys)
         self._count(number, i, known, 0)
         return known
 
     def _make(self, number: int, i: int, read: Read, keys: list[int]) -> int:
+        if not self.checked:
+            self.check_types()
         made = self.fills.make(read, keys)
         self._count(number, i, 0, made)
         return made
@@ -330,27 +341,33 @@ class Running:
         before = self.counts.get((number, i), (0, 0))
         self.counts[number, i] = (before[0] + cached, before[1] + made)
 
-    def _ask(self, number: int, i: int, read: Read, keys: list[int]) -> bool:
+    def _ask(self, number: int, i: int, read: Read, wanted: NDArray[np.int64]) -> bool:
         self.open.pop((number, i), None)
-        if not keys:
+        known = self._recall(number, i, read, wanted) if len(wanted) else 0
+        if known == len(wanted):
             return False
-        if self._recall(number, i, read, keys):
-            return True
-        size = self.fills.filler(read).size
+        keys = [k for k in wanted.tolist() if not self.fills.is_known(read, k)]
         changed = 0
-        rounds = [keys[j : j + size] for j in range(0, len(keys), size)]
-        if read.unit >= 0 and self._scarce(read, len(keys)):
-            rounds = rounds[:1]  # so that what there is pays for whole rows
-        elif read.unit < 0:
-            rounds = [keys]
-        for part in rounds:
+        for part in self._rounds(read, keys):
             made = self._make(number, i, read, part)
             changed += made
             if made < len(part):
                 break
-        if not changed:
+        if changed == 0:
             self.open[number, i] = len(keys)
-        return bool(changed)
+        return 0 < changed < len(keys) or (changed > 0 and read.unit < 0)
+
+    def _rounds(self, read: Read, keys: list[int]) -> list[list[int]]:
+        """The keys in the batches in which they are made.
+
+        Where the budget does not reach for all only the first, so that what there is pays for
+        whole rows, with all that they need.
+        """
+        if read.unit < 0:
+            return [keys]
+        size = self.fills.filler(read).size
+        rounds = [keys[j : j + size] for j in range(0, len(keys), size)]
+        return rounds[:1] if self._scarce(read, len(keys)) else rounds
 
     def _scarce(self, read: Read, keys: int) -> bool:
         unit = self.plan.units[read.unit]

@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
 from reeldb.index.ledger import Ledger, now
 from reeldb.query.budget import Budget
 from reeldb.query.catalog import Catalog
@@ -39,13 +43,31 @@ class Batch:
         return len(self.keys)
 
 
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """The same for many values at once: row numbers, values and states of equal length."""
+
+    keys: NDArray[np.int64]
+    values: pa.Array
+    states: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def batch(self) -> Batch:
+        return Batch(self.keys.tolist(), self.values.to_pylist(), self.states.to_pylist())
+
+
+Keys = Sequence[int] | NDArray[np.int64]
+
+
 class Filler(Protocol):
     """`size` is how many keys are best made together."""
 
     @property
     def size(self) -> int: ...
 
-    def recall(self, keys: Sequence[int]) -> Batch:
+    def recall(self, keys: Keys) -> Batch | Arrays:
         """The values that are known, or free."""
         ...
 

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from reeldb.index.assemble import newest
 from reeldb.index.ledger import CaptionRow
 from reeldb.query.catalog import Catalog
-from reeldb.query.fillers.base import Batch, Work
+from reeldb.query.fillers.base import Arrays, Batch, Keys, Work
 from reeldb.query.prompts import Prompt
 from reeldb.schema.digests import caption_key
 from reeldb.schema.errors import ModelError
@@ -33,26 +35,38 @@ class Address:
     end_s: float
 
 
+class Addresses:
+    """The addresses of a relation's captions, worked out when first needed and kept."""
+
+    def __init__(self, rows: int) -> None:
+        self.rows: dict[int, Address] = {}
+        self.keys = np.full(rows, None, object)
+
+
 class Captions:
     """Captions of one kind and prompt, for the rows of one relation."""
 
     def __init__(self, work: Work, relation: str, kind: str, prompt: Prompt) -> None:
         self.work, self.relation, self.kind, self.prompt = work, relation, kind, prompt
         self.captioner: Captioner = work.models.captioner()
-        self.known: dict[int, tuple[str | None, str]] = {}
-        about = (relation, kind, prompt.id, self.captioner.identity, self.captioner.image_size)
-        self._addresses: dict[int, Address] = work.catalog.kept(
-            f"addresses {about}", SOURCES, about, dict
+        self.known: dict[str, tuple[str | None, str]] = {}  # by address, of this statement
+        about = (kind, prompt.id, self.captioner.identity, self.captioner.image_size)
+        rows = work.catalog.snapshot.relation(relation).num_rows
+        self._addresses: Addresses = work.catalog.kept(
+            f"addresses {relation} {kind}", SOURCES, about, lambda: Addresses(rows)
         )
+        self._reused = np.zeros(rows, np.bool_)
 
     @property
     def size(self) -> int:
         return max(1, self.captioner.batch_size)
 
     def address(self, row: int) -> Address:
-        if row not in self._addresses:
-            self._addresses[row] = self._address(row)
-        return self._addresses[row]
+        made = self._addresses
+        if row not in made.rows:
+            made.rows[row] = self._address(row)
+            made.keys[row] = made.rows[row].key
+        return made.rows[row]
 
     def _address(self, row: int) -> Address:
         catalog = self.work.catalog
@@ -70,77 +84,97 @@ class Captions:
         )  # fmt: skip
         return Address(key, rank, times, start_s, end_s)
 
-    def recall(self, keys: Sequence[int]) -> Batch:
-        out = Batch()
-        rest = []
-        for key in keys:
-            if key in self.known:
-                out.add(key, *self.known[key])
-            else:
-                rest.append(key)
-        if rest:
-            out.extend(self._from_snapshot(rest))
-        return out
+    def _keys(self, rows: NDArray[np.int64]) -> NDArray[np.object_]:
+        keys = self._addresses.keys[rows]
+        for at in np.flatnonzero(keys == None):  # noqa: E711
+            keys[at] = self.address(int(rows[at])).key
+        return keys
 
-    def _from_snapshot(self, keys: Sequence[int]) -> Batch:
+    # What is known
+
+    def recall(self, keys: Keys) -> Arrays:
+        """The captions that the archive holds, or that this statement has made."""
+        rows = np.asarray(keys, np.int64)
+        texts, states = self._stored(rows)
+        there = states.is_valid()
+        values = pc.if_else(pc.equal(states, "ok"), texts, pa.scalar(None, pa.string()))
+        found = there.to_numpy(zero_copy_only=False)
+        self._count_reused(rows[found])
+        if self.known:
+            return self._with_new(rows, values, states)
+        return Arrays(rows[found], values.filter(there), states.filter(there))
+
+    def _stored(self, rows: NDArray[np.int64]) -> tuple[pa.Array, pa.Array]:
+        """Texts and states in the snapshot, NULL where there is none."""
         index = caption_index(self.work.catalog)
-        out = Batch()
-        if not len(index):
-            return out
-        wanted = pa.array([self.address(k).key for k in keys])
+        if not len(index) or not len(rows):
+            return pa.nulls(len(rows), pa.string()), pa.nulls(len(rows), pa.string())
+        wanted = pa.array(self._keys(rows), pa.string())
         at = pc.index_in(wanted, value_set=index["key"].chunk(0))
-        texts = index["text"].chunk(0).take(at).to_pylist()
-        states = index["status"].chunk(0).take(at).to_pylist()
-        for key, text, state in zip(keys, texts, states, strict=True):
-            if state is not None:
-                self._learn(out, key, text, state)
-        self.work.count("captions_reused", len(out))
-        return out
+        return index["text"].chunk(0).take(at), index["status"].chunk(0).take(at)
 
-    def states(self, keys: Sequence[int]) -> Batch:
-        """The states of these captions, those made in this statement among them."""
-        self.recall([k for k in keys if k not in self.known])
-        out, rest = Batch(), []
-        for key in keys:
+    def _with_new(self, rows: NDArray[np.int64], values: pa.Array, states: pa.Array) -> Arrays:
+        text, state = values.to_pylist(), states.to_pylist()
+        for i, key in enumerate(self._keys(rows)):
             if key in self.known:
-                out.add(key, *self.known[key])
-            else:
-                rest.append(key)
+                text[i], state[i] = self.known[key]
+        there = np.array([s is not None for s in state], np.bool_)
+        mask = pa.array(there)
+        return Arrays(
+            rows[there],
+            pa.array(text, pa.string()).filter(mask),
+            pa.array(state, pa.string()).filter(mask),
+        )
+
+    def _count_reused(self, rows: NDArray[np.int64]) -> None:
+        new = rows[~self._reused[rows]]
+        self._reused[new] = True
+        self.work.count("captions_reused", len(new))
+
+    def states(self, keys: Keys) -> Batch:
+        """The states of these captions, failed ones among them."""
+        out = self.recall(keys).batch()
         failed = failed_captions(self.work.catalog)
-        for key in rest if failed else ():
-            if self.address(key).key in failed:
-                out.add(key, None, "failed")
+        known = set(out.keys)
+        for key in keys if failed else ():
+            if key not in known and self.address(int(key)).key in failed:
+                out.add(int(key), None, "failed")
         return out
 
-    def _learn(self, out: Batch, key: int, text: str | None, state: str) -> None:
-        value = text if state == "ok" else None
-        self.known[key] = (value, state)
-        out.add(key, value, state)
+    def _is_known(self, row: int) -> bool:
+        return self.address(row).key in self.known
+
+    def _learn(self, row: int, text: str | None, state: str) -> None:
+        self.known[self.address(row).key] = (text if state == "ok" else None, state)
+
+    # Making
 
     def make(self, keys: Sequence[int]) -> Batch:
-        out = self.recall(keys)
-        missing = [k for k in keys if k not in self.known][: self.size]
+        out = self.recall(keys).batch()
+        done = set(out.keys)
+        missing = [k for k in keys if k not in done][: self.size]
         if not missing or "captions" not in self.work.lazy:
             return out
         self.work.once(missing, lambda k: self.address(k).key, self._learn_kept, self._buy)
-        for key in missing:
-            if key in self.known:
-                out.add(key, *self.known[key])
+        for row in missing:
+            if self._is_known(row):
+                out.add(row, *self.known[self.address(row).key])
         return out
 
     def _learn_kept(self, keys: Sequence[int], since: datetime | None) -> list[int]:
         """Learns what others have paid for meanwhile; gives the rows nobody has."""
+        asked = [k for k in keys if not self._is_known(k)]
         rows = self.work.ledger.captions(
-            [self.address(k).key for k in keys], failed=since is not None
+            [self.address(k).key for k in asked], failed=since is not None
         )
-        unknown, reused = [], Batch()
-        for key in keys:
+        unknown = []
+        for key in asked:
             row = rows.get(self.address(key).key)
             if row is None or (row.status == "failed" and since and row.created_at < since):
                 unknown.append(key)
-            else:
-                self._learn(reused, key, row.text, row.status)
-        self.work.count("captions_reused", len(reused))
+            elif not self._is_known(key):
+                self._learn(key, row.text, row.status)
+                self.work.count("captions_reused", 1)
         return unknown
 
     def _buy(self, keys: Sequence[int]) -> None:
@@ -149,28 +183,21 @@ class Captions:
             self._call(keys[:granted])
 
     def _call(self, keys: Sequence[int]) -> None:
-        out = Batch()
+        """Makes captions of rows with different addresses."""
         requests: list[CaptionRequest] = []
         asked: list[int] = []
-        first: dict[str, int] = {}  # two rows may share one address: copies of a video
         for key in keys:
             address = self.address(key)
-            if address.key in first:
-                continue
-            first[address.key] = key
             video = self.work.catalog.video(address.rank)
             images = self.work.pictures.at(video, address.times_ms, self.captioner.image_size)
             if images is None:
-                self._learn(out, key, None, "unread")
+                self._learn(key, None, "unread")
                 continue
             times_s = [ms / 1000 for ms in address.times_ms]
             requests.append(CaptionRequest(images, times_s, self.prompt.text))
             asked.append(key)
         for key, reply in zip(asked, self._replies(asked, requests), strict=True):
-            self._learn(out, key, reply.text, reply.status)
-        for key in keys:
-            if key not in self.known:
-                self._learn(out, key, *self.known[first[self.address(key).key]])
+            self._learn(key, reply.text, reply.status)
 
     def _replies(self, keys: Sequence[int], requests: Sequence[CaptionRequest]) -> list[Reply]:
         if not requests:

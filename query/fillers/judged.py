@@ -13,13 +13,14 @@ import pyarrow.compute as pc
 from reeldb.index.assemble import newest
 from reeldb.index.ledger import ReplyRow
 from reeldb.query.catalog import Catalog
-from reeldb.query.fillers.base import Batch, Work
+from reeldb.query.fillers.base import Batch, Keys, Work
 from reeldb.query.fillers.captions import Captions
 from reeldb.query.prompts import JUDGE
 from reeldb.schema.digests import digest, request_key
 from reeldb.schema.errors import ModelError
 from reeldb.schema.models import ChatModel, Message, Reply
 
+VISION_SIDE = 512  # longest side, in pixels, of a picture that is judged
 YES, NO = ("yes", "true"), ("no", "false")
 
 
@@ -31,8 +32,8 @@ class TextSimilarity:
         self.embedder = work.models.text_embedder()
         self.size = captions.size
 
-    def recall(self, keys: Sequence[int]) -> Batch:
-        return self._scored(self.captions.recall(keys))
+    def recall(self, keys: Keys) -> Batch:
+        return self._scored(self.captions.recall(keys).batch())
 
     def make(self, keys: Sequence[int]) -> Batch:
         return self._scored(self.captions.make(keys))
@@ -73,25 +74,28 @@ class Verdicts:
         self.model: ChatModel = work.models.vision() if captions is None else work.models.chat()
         self.size = captions.size if captions is not None else 8
         self.known: dict[int, tuple[bool | None, str]] = {}
+        self.captions_by_row: dict[int, str] = {}
 
-    def recall(self, keys: Sequence[int]) -> Batch:
+    def recall(self, keys: Keys) -> Batch:
         out = Batch()
-        rest = [k for k in keys if k not in self.known]
+        rest = [int(k) for k in keys if k not in self.known]
         if rest and self.captions is not None:
-            ready = self.captions.recall(rest)
-            self._without_caption(ready)
-            rest = [k for k, v in zip(ready.keys, ready.values, strict=True) if v is not None]
+            rest = self._captioned(self.captions.recall(rest).batch())
         if rest:
             self._from_snapshot(rest)
         for key in keys:
             if key in self.known:
-                out.add(key, *self.known[key])
+                out.add(int(key), *self.known[key])
         return out
 
-    def _without_caption(self, captions: Batch) -> None:
+    def _captioned(self, captions: Batch) -> list[int]:
+        """Takes captions in; gives the rows that can be judged. No caption is no verdict."""
         for key, value, state in zip(captions.keys, captions.values, captions.states, strict=True):
-            if value is None:
+            if isinstance(value, str):
+                self.captions_by_row[key] = value
+            else:
                 self.known[key] = (None, state)
+        return [k for k in captions.keys if k in self.captions_by_row]
 
     def _from_snapshot(self, keys: Sequence[int]) -> None:
         index = reply_index(self.work.catalog)
@@ -110,12 +114,8 @@ class Verdicts:
         out = self.recall(keys)
         missing = [k for k in keys if k not in self.known][: self.size]
         if self.captions is not None and missing:
-            ready = self.captions.make(missing)
-            self._without_caption(ready)
-            missing = [
-                k for k, v in zip(ready.keys, ready.values, strict=True)
-                if v is not None and k not in self.known
-            ]  # fmt: skip
+            ready = self._captioned(self.captions.make(missing))
+            missing = [k for k in ready if k not in self.known]
         self.work.once(missing, self._key, self._learn_kept, self._buy)
         done = set(out.keys)
         for key in keys:
@@ -142,7 +142,7 @@ class Verdicts:
             self._call(keys[:granted])
 
     def _prompt(self, key: int) -> str:
-        caption = self.captions.known[key][0] if self.captions is not None else ""
+        caption = self.captions_by_row.get(key, "")
         about = f"\n<description>\n{caption}\n</description>" if caption else ""
         return f"{JUDGE.text}\n<statement>\n{self.text}\n</statement>{about}"
 
@@ -153,6 +153,7 @@ class Verdicts:
         if self.captions is None:
             rank, ms = self._picture(key)
             request |= {"content": self.work.catalog.video(rank).content_id, "times_ms": [ms]}
+            request["size"] = VISION_SIDE
         return request_key(request)
 
     def _picture(self, key: int) -> tuple[int, int]:
@@ -190,7 +191,7 @@ class Verdicts:
         if self.captions is not None:
             return Message("user", self._prompt(key))
         rank, ms = self._picture(key)
-        images = self.work.pictures.at(self.work.catalog.video(rank), [ms], 512)
+        images = self.work.pictures.at(self.work.catalog.video(rank), [ms], VISION_SIDE)
         if images is None:
             return None
         return Message("user", self._prompt(key), images, [ms / 1000])

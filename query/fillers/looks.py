@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from reeldb.index.assemble import newest
 from reeldb.index.ledger import LookRow
-from reeldb.query.fillers.base import Batch, Work
+from reeldb.query.fillers.base import Batch, Keys, Work
 from reeldb.schema.digests import look_key
 from reeldb.schema.errors import ModelError
 from reeldb.schema.models import Look, PictureTool
@@ -319,11 +319,11 @@ class OcrText:
         places = dict.fromkeys(p for k in keys for p in self._places(k))
         return [code(*p) for p in places if self.looks.found(*p) is None]
 
-    def recall(self, keys: Sequence[int]) -> Batch:
+    def recall(self, keys: Keys) -> Batch:
         out = Batch()
         if self.looks is None:
             return out
-        for key in keys:
+        for key in map(int, keys):
             seen = [self.looks.found(*p) for p in self._places(key)]
             read = [s for s in seen if s is not None]
             unread = any(p in self.looks.unread for p in self._places(key))
@@ -358,7 +358,7 @@ class LookRows:
         self.first_missing = table.num_rows - len(self.missing[0])
         return table
 
-    def recall(self, keys: Sequence[int]) -> Batch:
+    def recall(self, keys: Keys) -> Batch:
         return Batch()
 
     def make(self, keys: Sequence[int]) -> Batch:

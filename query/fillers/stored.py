@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from reeldb.index.session import Session
-from reeldb.query.fillers.base import Batch, Work
+from reeldb.query.fillers.base import Arrays, Batch, Keys, Work
 
 SPEECH = """
 SELECT s.__k AS k, coalesce(string_agg(p.text, ' ' ORDER BY p.start_s, p.line_no), '') AS v
@@ -26,13 +26,13 @@ class Heavy:
     def __init__(self, work: Work, relation: str, column: str) -> None:
         self.work, self.relation, self.column = work, relation, column
 
-    def recall(self, keys: Sequence[int]) -> Batch:
+    def recall(self, keys: Keys) -> Arrays:
         rows = np.asarray(keys, np.int64)
         values = self.work.catalog.snapshot.heavy(self.relation, self.column, rows)
-        return Batch(list(keys), values.to_pylist(), ["ok"] * len(keys))
+        return Arrays(rows, values, pa.repeat(pa.scalar("ok"), len(rows)))
 
     def make(self, keys: Sequence[int]) -> Batch:
-        return self.recall(keys)
+        return self.recall(keys).batch()
 
 
 class SpeechText:
@@ -49,14 +49,14 @@ class SpeechText:
         if work.models.get("speech") is None:
             work.note("no speech model is set: speech_text holds subtitles only")
 
-    def recall(self, keys: Sequence[int]) -> Batch:
+    def recall(self, keys: Keys) -> Batch:
         texts = self.work.catalog.kept(
             "speech texts", ["videos", "scenes", "speech", "tool_runs"], None, self._texts
         )
         out = Batch()
         for key in keys:
-            text = texts.get(key)
-            out.add(key, text, "unread" if text is None else "ok" if text else "empty")
+            text = texts.get(int(key))
+            out.add(int(key), text, "unread" if text is None else "ok" if text else "empty")
         return out
 
     def make(self, keys: Sequence[int]) -> Batch:

@@ -58,7 +58,7 @@ def running(world: World, engine: Engine, sql: str) -> Running:
     statement = ast.parse(sql)
     assert isinstance(statement, ast.Select)
     snapshot = world.archive.snapshot()
-    prepared = prepare(engine, snapshot, statement, (), engine.variables)
+    prepared = prepare(engine, snapshot, statement, (), engine.variables, shown=True)
     limits = Limits.of({"calls": 10**6})
     with engine.session() as session:
         return Running(engine, session, prepared, limits)

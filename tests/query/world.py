@@ -264,7 +264,8 @@ def _video(v: int, duration_s: float, scenes: int) -> dict[str, Any]:
         "scene_count": scenes,
         "settings": {"fps": 0.2, "detector": "content", "threshold": None, "min_scene": 0.5,
                      "scan": "full"},
-        "embedder": SPACE, "missing": False, "added_at": datetime(2024, 1, 1 + v % 28), "timing": b"",
+        "embedder": SPACE, "missing": False, "timing": b"",
+        "added_at": datetime(2024, 1, 1 + v % 28),
     }  # fmt: skip
 
 
