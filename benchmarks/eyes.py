@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -171,19 +172,24 @@ def read(spans: list[tuple[object, ...]]) -> list[Query]:
 
 def questions(db: reeldb.Database) -> None:
     """Prints what was chosen, and whether the evidence lies where one sees it."""
-    print("\n| video | question | chosen | right | first evidence | evidence in place |")
+    print("\n| video | question (choices) | chosen | right | evidence in place | scenes in place |")
     print("|---|---|---|---|---|---|")
     for q in QUESTIONS:
         answer = db.ask(q.text, video=q.video, choices=q.choices)
         chosen = answer.choice.text if answer.choice else answer.status
-        places = [(e.start_s, e.end_s) for e in answer.evidence]
-        inside = [any(a < e and s < b for a, b in q.spans) for s, e in places]
-        first = f"{places[0][0]:.1f} s" if places else "none"
-        right = "yes" if chosen == q.right else "no"
+        scenes = db.sql("SELECT start_s, end_s FROM scenes WHERE video = ?", [q.video]).fetchall()
         print(
-            f"| {q.video} | {q.text} ({', '.join(q.choices)}) | {chosen} | {right} "
-            f"| {first} | {sum(inside)} of {len(inside)} |"
+            f"| {q.video} | {q.text} ({', '.join(q.choices)}) | {chosen} "
+            f"| {'yes' if chosen == q.right else 'no'} "
+            f"| {_in_place(q, [(e.start_s, e.end_s) for e in answer.evidence])} "
+            f"| {_in_place(q, scenes)} |"
         )
+
+
+def _in_place(question: Question, places: Sequence[Sequence[float]]) -> str:
+    """How many of these spans overlap one where the answer is seen."""
+    inside = [any(a < end and start < b for a, b in question.spans) for start, end in places]
+    return f"{sum(inside)} of {len(inside)}"
 
 
 def _line(name: str, values: list[float]) -> str:
