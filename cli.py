@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     remove.add_argument("video", nargs="+", metavar="VIDEO")
     remove.add_argument("--purge", action="store_true", help="forget its captions and readings too")
 
-    sql = command("sql", _sql, "run one statement")
+    sql = command("sql", _sql, "run one statement; SET ...; may stand before it")
     sql.add_argument("statement", help="- reads it from stdin")
     sql.add_argument("--param", action="append", default=[], metavar="NAME=VALUE|@FILE",
                      help="bound as $NAME; @FILE reads a picture")  # fmt: skip
@@ -201,9 +201,14 @@ def _rm(args: argparse.Namespace) -> int:
 
 
 def _sql(args: argparse.Namespace) -> int:
-    statement = sys.stdin.read() if args.statement == "-" else args.statement
-    result = _database(args).sql(statement, _parameters(args.param))
-    return _result(args, result)
+    from reeldb.script import settings_first
+
+    text = sys.stdin.read() if args.statement == "-" else args.statement
+    settings, statement = settings_first(text)
+    db = _database(args)
+    for setting in settings:
+        db.sql(setting)
+    return _result(args, db.sql(statement, _parameters(args.param)))
 
 
 def _shell(args: argparse.Namespace) -> int:

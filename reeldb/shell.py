@@ -15,6 +15,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from reeldb.render import escaped, table
+from reeldb.script import open_quote, statements
 from reeldb.schema.errors import ReelError
 from reeldb.schema.relations import RELATIONS
 
@@ -45,7 +46,7 @@ class ReelCompleter(Completer):
 
     def get_completions(self, document: Document, event: CompleteEvent) -> Iterator[Completion]:
         before = document.text_before_cursor
-        quote = _open_quote(before)
+        quote = open_quote(before)
         if quote is not None:
             start = before[quote + 1 :]
             mark = before[quote]
@@ -61,30 +62,19 @@ class ReelCompleter(Completer):
                     yield Completion(known, -len(word))
 
 
-def _open_quote(text: str) -> int | None:
-    """Where the quotation that is still open at the end of the text began."""
-    at: int | None = None
-    for i, char in enumerate(text):
-        if at is None and char in "'\"":
-            at = i
-        elif at is not None and char == text[at]:
-            at = None
-    return at
-
-
 def is_whole(text: str) -> bool:
     """Whether Enter should run the text: a semicolon ends it outside quotes, so does an empty
     line, and words such as `exit` stand alone."""
     stripped = text.strip()
     if not stripped or stripped.lower() in {*LEAVE, "help", "?"}:
         return True
-    return (stripped.endswith(";") and _open_quote(stripped) is None) or text.endswith("\n")
+    return (stripped.endswith(";") and open_quote(stripped) is None) or text.endswith("\n")
 
 
 def shell(db: Database) -> None:
     """Reads and runs statements until the end of input. Prints; errors keep the shell."""
     if not sys.stdin.isatty():
-        for statement in _split(sys.stdin.read()):
+        for statement in statements(sys.stdin.read()):
             _run(db, statement)
         return
     videos = [str(name) for (name,) in db.sql("SELECT video FROM videos").fetchall()]
@@ -103,7 +93,7 @@ def shell(db: Database) -> None:
         if text.lower() in ("help", "?"):
             print(HELP)
         elif text:
-            for statement in _split(text):
+            for statement in statements(text):
                 _run(db, statement)
 
 
@@ -140,18 +130,6 @@ def _history() -> History:
     except OSError:
         return InMemoryHistory()
     return FileHistory(str(place / "history"))
-
-
-def _split(text: str) -> Iterator[str]:
-    """Statements between semicolons that stand outside quotes."""
-    start = 0
-    for i, char in enumerate(text):
-        if char == ";" and _open_quote(text[start:i]) is None:
-            if text[start:i].strip():
-                yield text[start:i].strip()
-            start = i + 1
-    if text[start:].strip():
-        yield text[start:].strip()
 
 
 def _run(db: Database, statement: str) -> None:

@@ -117,6 +117,15 @@ def test_a_budget_that_ends_makes_a_partial_result_and_strict_says_so(reel: Shel
     assert len(out.splitlines()) == 2
 
 
+def test_settings_may_stand_before_the_one_statement(reel: Shell) -> None:
+    statement = "SELECT count(caption) AS n FROM frames"
+    code, out, _ = reel("sql", f"SET captions = 'cached'; {statement}", "--format", "csv")
+    assert (code, int(out.split()[1]) < 9) == (0, True)
+    code, _, err = reel("sql", "SELECT 1; SELECT 2")
+    assert code == 1
+    assert "one statement" in err
+
+
 def test_explain_shows_a_tree_and_calls_nothing(reel: Shell) -> None:
     code, out, _ = reel("explain", "SELECT caption FROM scenes WHERE start_s > 1")
     assert code == 0

@@ -14,7 +14,7 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 import reeldb
-from reeldb.shell import ReelCompleter, _split, is_whole, shell
+from reeldb.shell import ReelCompleter, is_whole, shell
 from tests.archives import make_archive, synthetic_video
 
 
@@ -51,13 +51,6 @@ def test_names_of_videos_are_completed_inside_quotes() -> None:
 )
 def test_a_statement_ends_with_a_semicolon_outside_quotes(text: str, whole: bool) -> None:
     assert is_whole(text) is whole
-
-
-def test_statements_are_split_outside_quotes() -> None:
-    assert list(_split("SELECT ';' ; SET captions = 'cached';;")) == [
-        "SELECT ';'",
-        "SET captions = 'cached'",
-    ]
 
 
 def test_a_piped_script_runs_and_an_error_does_not_end_it(
