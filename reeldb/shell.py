@@ -15,9 +15,9 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from reeldb.render import escaped, table
-from reeldb.script import open_quote, statements
 from reeldb.schema.errors import ReelError
 from reeldb.schema.relations import RELATIONS
+from reeldb.script import open_quote, statements
 
 if TYPE_CHECKING:
     from reeldb.database import Database
