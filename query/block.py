@@ -116,7 +116,7 @@ class BlockPlan:
             said = self.names.source(item.alias)
             text = scan.relation if said == scan.relation else f"{scan.relation} AS {said}"
             where = f" [video {scan.video_id}]" if scan.video_id else ""
-            return p.ScanRows((), text + where, scan.relation)
+            return p.ScanRows((), text + where + self._search_said(scan.alias), scan.relation)
         if isinstance(item, exp.Subquery):
             child = self.planner.query(item.this, self._chain_of(i, item))
             return p.Derived((child,), self.names.source(item.alias))
@@ -128,6 +128,13 @@ class BlockPlan:
             node, "FROM", uses,
             lambda u, g: key_query(self._around(g), before, slot_read(u), [both(*safe)]),
         )  # fmt: skip
+
+    def _search_said(self, alias: str) -> str:
+        nearest = self.planner.nearest
+        if nearest is None or nearest.scan != alias:
+            return ""
+        unit = self.planner.rewritten.units[nearest.unit]
+        return f", the {nearest.rows} nearest by {unit.label(self.names.source(alias))}"
 
     def _chain_of(self, i: int, item: exp.Subquery) -> Outers:
         """What a derived table may refer to: earlier items (lateral), or the blocks around."""

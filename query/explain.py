@@ -62,7 +62,7 @@ def explain(
                 end = [f"{result.row_count:,} rows, {result.status}", *_spent(result)]
                 notes = result.notes
             else:
-                running.fills.start()
+                running.start()
                 running.check_types()
                 costs, total = bounds(running)
                 end = [_summary(running, total), f"limits: {running.budget.limits}"]

@@ -8,14 +8,16 @@ once (`__c2`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from reeldb.index.session import Session
 from reeldb.query.fillers.base import Arrays, Batch, Filler, Keys, Work
+from reeldb.query.nearest import Nearest
 from reeldb.query.plan import Plan, Read
 from reeldb.query.units import Unit
 
@@ -32,6 +34,7 @@ ARROW = {
     "FLOAT[]": pa.list_(pa.float32()),
 }
 UNKNOWN = "not computed"
+Run = Callable[[str], pa.Table]
 MANY_PARTS = 64
 
 
@@ -92,25 +95,53 @@ class Fills:
         self._looks: dict[str, Looks] = {}
         self._rows: dict[str, LookRows] = {}
         self._at_once: dict[int, pa.Array] = {}
+        self._kept_rows: dict[str, NDArray[np.int64]] = {}
 
     # Registration
 
-    def start(self) -> None:
-        """Registers every relation of the plan and an empty table for every fill."""
-        for relation in self.plan.relations:
-            self._register_relation(relation)
+    def start(self, run: Run, search: str) -> None:
+        """Registers every relation of the plan and an empty table for every fill.
+
+        `run` gives the rows of a query; `search` is what SET search says.
+        """
         for number, unit in enumerate(self.plan.units):
             if not unit.at_once:
                 self._register_fill(number)
+        if self.plan.nearest is not None:
+            self._find_nearest(self.plan.nearest, run, search)
+        for relation in self.plan.relations:
+            self._register_relation(relation)
+
+    def _find_nearest(self, nearest: Nearest, run: Run, search: str) -> None:
+        """Leaves of the relation the rows that a vector search finds, with their scores."""
+        within = None
+        if nearest.within is not None:
+            table = self._stored(nearest.relation)
+            for number in self._dense_units(nearest.relation):
+                table = table.append_column(f"__c{number}", pa.nulls(len(table), pa.float64()))
+            self.session.register(f"b_{nearest.relation}", table)
+            within = run(nearest.within)["k"].to_numpy()
+        unit = self.plan.units[nearest.unit]
+        found = self.similarity.top(unit, self.values, nearest.rows, within, search)
+        if found is not None:
+            self._kept_rows[nearest.relation] = found[0]
+            self._at_once[nearest.unit] = pa.array(found[1]).cast(pa.float64())
+
+    def _dense_units(self, relation: str) -> list[int]:
+        return [i for i, u in enumerate(self.plan.units) if u.relation == relation and u.at_once]
 
     def _register_relation(self, relation: str, late: bool = False) -> None:
         lazy = any(s.lazy_rows for s in self.plan.scans.values() if s.relation == relation)
         table = self.rows_of(relation).table() if lazy else self._stored(relation)
-        for number, unit in enumerate(self.plan.units):
-            if unit.relation == relation and unit.at_once:
-                if number not in self._at_once or (late and unit.late):
-                    self._at_once[number] = self._dense(unit)
-                table = table.append_column(f"__c{number}", self._at_once[number])
+        kept = self._kept_rows.get(relation)
+        if kept is not None:
+            table = table.take(pa.array(kept))
+        for number in self._dense_units(relation):
+            unit = self.plan.units[number]
+            if number not in self._at_once or (late and unit.late):
+                values = self._dense(unit)
+                self._at_once[number] = values if kept is None else values.take(pa.array(kept))
+            table = table.append_column(f"__c{number}", self._at_once[number])
         self.session.register(f"b_{relation}", table)
 
     def _stored(self, relation: str) -> pa.Table:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from reeldb.query.nearest import Nearest
 from reeldb.query.rewrite import Scan
 from reeldb.query.units import Unit
 
@@ -169,6 +170,7 @@ class Plan:
     units: tuple[Unit, ...]
     scans: dict[str, Scan]
     said: dict[str, str] = field(default_factory=dict)
+    nearest: Nearest | None = None
 
     @property
     def fills(self) -> list[Fill]:

@@ -19,6 +19,7 @@ from reeldb.query.dialect import sql_of
 from reeldb.query.keys import key_query
 from reeldb.query.logic import Logic, is_read
 from reeldb.query.names import Names
+from reeldb.query.nearest import nearest_of
 from reeldb.query.order import chosen_order
 from reeldb.query.plan import Fill, Node, Plan, Read, TopRows
 from reeldb.query.rewrite import KNOWN_BEFORE_A_LOOK, Rewritten
@@ -32,7 +33,7 @@ def plan_of(rewritten: Rewritten, said: dict[str, str], *, shown: bool) -> Plan:
     planner = Planner(rewritten, Names(said, tuple(rewritten.units), not shown))
     root = planner.query(rewritten.tree, ())
     scans, units = dict(rewritten.scans), tuple(rewritten.units)
-    return Plan(root, rewritten.tree, units, scans, said)
+    return Plan(root, rewritten.tree, units, scans, said, planner.nearest)
 
 
 class Planner:
@@ -53,6 +54,7 @@ class Planner:
         self.now = Logic(lazy, KNOWN_BEFORE_A_LOOK, lambda q: id(q) in self.open)
         self.ahead = Logic(lazy, KNOWN_BEFORE_A_LOOK, lambda q: id(q) in self.with_slots)
         self.fills = 0
+        self.nearest = nearest_of(rewritten)
         self.scan_nodes = {n.alias: n for n in rewritten.tree.find_all(exp.Subquery) if is_scan(n)}
 
     def holds_slots(self, node: exp.Expr) -> bool:

@@ -201,11 +201,14 @@ class Running:
     # The whole
 
     def result(self) -> Result:
-        self.fills.start()
+        self.start()
         for fill in self.plan.fills:
             self._fill(fill)
         self.fills.finish()
         return self._result(self._last_query())
+
+    def start(self) -> None:
+        self.fills.start(self.query, self.prepared.variables.search)
 
     def _last_query(self) -> pa.Table:
         try:

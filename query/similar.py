@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from reeldb.models.registry import Models
 from reeldb.query.units import Unit
 from reeldb.schema.errors import BindError, near
 from reeldb.schema.models import Embedder
+
+if TYPE_CHECKING:
+    from reeldb.index.vectors import VectorSearch
 
 
 class Similarity:
@@ -25,17 +29,48 @@ class Similarity:
 
         Raises BindError where the archive has no vectors of the embedder's space.
         """
-        embedder = self.embedder()
+        if not self.snapshot.relation(unit.relation).num_rows:
+            return np.zeros(0, np.float32)
+        search, query = self._search(unit, values)
+        return np.asarray(search.scores_for(unit.relation, query), np.float32)
+
+    def top(
+        self,
+        unit: Unit,
+        values: Mapping[str, object],
+        rows: int,
+        within: NDArray[np.int64] | None,
+        how: str,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]] | None:
+        """Row numbers of the best rows, ascending, and their cosines.
+
+        `how` is exact, ann, or auto: ann beyond two million vectors. None where too few rows have
+        a vector, so that some without one may come up.
+        """
+        from reeldb.index.vectors import ANN_ROWS
+
+        every = self.snapshot.relation(unit.relation).num_rows
+        candidates = every if within is None else len(within)
+        if not candidates:
+            return np.zeros(0, np.int64), np.zeros(0, np.float32)
+        search, query = self._search(unit, values)
+        ann = how == "ann" or (how == "auto" and len(search.matrix.t_s) > ANN_ROWS)
+        found, scores = search.top(query, rows, within, unit.relation, ann)
+        if len(found) < min(rows, candidates):
+            return None
+        order = np.argsort(found)
+        return found[order], scores[order]
+
+    def _search(
+        self, unit: Unit, values: Mapping[str, object]
+    ) -> tuple[VectorSearch, NDArray[np.float32]]:
         from reeldb.index.vectors import VectorSearch
 
-        rows = self.snapshot.relation(unit.relation).num_rows
+        embedder = self.embedder()
         if embedder.space not in self.snapshot.spaces():
-            if not rows:
-                return np.zeros(0, np.float32)
             raise BindError(self._why_not(embedder))
         query = self._query(embedder, unit, values)
-        search = VectorSearch(self.snapshot, embedder.space)
-        return np.asarray(search.scores_for(unit.relation, query), np.float32)
+        return VectorSearch(self.snapshot, embedder.space), query
 
     def embedder(self) -> Embedder:
         """The model of the role, if it is the one that `SET embedder` names."""

@@ -117,7 +117,6 @@ class Work:
         unknown; with `since` a failure that is younger counts as known, so that whoever waited
         for a call that failed does not repeat it.
         """
-        rows = list(learn(rows, None)) if rows else []
         while rows:
             with self.ledger.flights.claim(address(r) for r in rows) as mine:
                 own = [r for r in rows if address(r) in mine]

@@ -111,3 +111,7 @@ deep AND chain|SELECT video, scene_no FROM scenes WHERE scene_no<9 AND scene_no>
 VALUES join|SELECT s.video, s.scene_no, v.w FROM scenes s JOIN (VALUES ('dog'),('red')) v(w) ON contains(s.caption, v.w) WHERE s.video='v2.mp4'
 ocr JOIN after a LEFT JOIN|SELECT s.video, s.scene_no, o.text FROM scenes s LEFT JOIN videos v ON v.video_id=s.video_id JOIN ocr o ON o.video_id=s.video_id AND o.text LIKE '%e%' AND o.t_s=s.key_s WHERE s.scene_no<3 AND v.has_audio
 ocr FROM before a LEFT JOIN|SELECT o.video, o.t_s, s.scene_no FROM ocr o LEFT JOIN speech p ON p.video_id=o.video_id AND p.start_s<5 JOIN scenes s ON s.video_id=o.video_id AND s.key_s=o.t_s AND contains(s.video, '1') AND o.text>'d' WHERE o.t_s<20
+nearest of one video|SELECT t_s, caption FROM frames WHERE video='v3.mp4' ORDER BY similarity(image,'a red dog') DESC LIMIT 4
+nearest of all with offset|SELECT video, scene_no, similarity(image,'milk') s, caption FROM scenes ORDER BY s DESC LIMIT 5 OFFSET 2
+nearest under a lazy filter|SELECT video, t_s FROM frames WHERE t_s<60 AND caption LIKE '%e%' ORDER BY similarity(image,'tree') DESC LIMIT 4
+nearest beside another similarity|SELECT video, t_s, similarity(image,'dog') d FROM frames WHERE similarity(image,'dog')>0 ORDER BY similarity(image,'tree') DESC LIMIT 4

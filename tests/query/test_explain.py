@@ -67,7 +67,7 @@ def running(world: World, engine: Engine, sql: str) -> Running:
 @pytest.mark.parametrize("name", list(SHAPES)[::3])
 def test_what_is_to_be_computed_bounds_what_is(world: World, name: str) -> None:
     before = running(world, engine := world.engine(), SHAPES[name])
-    before.fills.start()
+    before.start()
     most, total = bounds(before)
     assert before.budget.calls == 0
     after = running(world, engine, SHAPES[name])
