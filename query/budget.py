@@ -138,10 +138,19 @@ class Budget:
                 return f"{limit:g} {unit}"
         return None
 
+    def _affordable(self) -> int:
+        """How many calls the tokens and dollars left pay for, at what calls have cost so far."""
+        most = MANY
+        for unit in ("tokens", "usd"):
+            limit, spent = getattr(self.limits, unit), getattr(self, unit)
+            if limit is not None and self.calls and spent:
+                most = min(most, int((limit - spent) / (spent / self.calls)))
+        return max(0, most)
+
     def take(self, kind: Kind, wanted: int) -> int:
         """Debits up to `wanted` calls and gives how many are granted."""
         with self._lock:
-            granted = min(wanted, self.left(kind))
+            granted = min(wanted, self.left(kind), self._affordable())
             setattr(self, kind, getattr(self, kind) + granted)
             if granted < wanted:
                 self.ended_by = self._cause(kind)
@@ -151,6 +160,9 @@ class Budget:
         over = self._over()
         if over is not None:
             return over
+        if self._affordable() < self.left(kind):
+            units = [u for u in ("tokens", "usd") if getattr(self.limits, u) is not None]
+            return " and ".join(f"{getattr(self.limits, u):g} {u}" for u in units)
         own, every = getattr(self.limits, kind), self.limits.calls
         if own is not None and getattr(self, kind) >= own:
             return f"{own:,} {kind}"

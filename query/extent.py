@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from reeldb.schema.errors import PlanError
+
 MOST_NODES = 20_000
 MOST_DEEP = 150
 
@@ -25,7 +27,7 @@ class Extent:
 
 
 def check_extent(tree: exp.Expr, refuse: Refuse) -> None:
-    """Raises what `refuse` makes for a statement that is too large or too deep."""
+    """Raises what `refuse` makes for a statement that is too deep, PlanError for one too large."""
     _Extents(refuse).query(tree, {})
 
 
@@ -91,11 +93,11 @@ class _Extents:
 
     def _check(self, node: exp.Expr, extent: Extent) -> None:
         if extent.nodes > MOST_NODES:
-            raise self.refuse(
-                node, "the statement grows too large when its aliases and CTEs are written out"
-            )
+            why = "the statement grows too large when its aliases and CTEs are written out"
+            raise PlanError(str(self.refuse(node, why)))
         if extent.depth > MOST_DEEP:
-            raise self.refuse(node, f"nested deeper than {MOST_DEEP} levels, aliases and CTEs too")
+            why = f"nested deeper than {MOST_DEEP} levels (aliases and CTEs written out)"
+            raise self.refuse(node, why)
 
 
 def _joined(whole: Extent, part: Extent) -> Extent:

@@ -41,7 +41,7 @@ substring substr left right concat concat_ws contains starts_with ends_with pref
 position strpos instr reverse replace translate regexp_matches regexp_full_match regexp_extract
 regexp_extract_all regexp_replace regexp_split_to_array split string_split str_split
 string_to_array split_part ascii chr unicode ord levenshtein editdist3 hamming jaccard
-jaro_similarity jaro_winkler_similarity damerau_levenshtein strip_accents md5 hash nfc_normalize
+jaro_similarity jaro_winkler_similarity strip_accents md5 hash nfc_normalize
 hex to_base64
 list_value list_pack array_length list_contains array_contains list_has list_position
 list_indexof list_extract list_element list_sort list_reverse_sort list_distinct list_unique

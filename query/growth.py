@@ -159,11 +159,11 @@ class _Growth:
     def _one(self, node: exp.Expr, kids: list[float]) -> float:
         """The size of a node whose parts have the sizes `kids`."""
         if isinstance(node, exp.Literal):
-            return max(1.0, len(str(node.this)) / UNIT)
+            return len(str(node.this)) / UNIT
         name, most = name_of(node) or type(node).__name__.lower(), max(kids, default=1.0)
         if name in _MATCHING:
             self._check_match(node, kids)
-        if name in _COMPARING and math.prod(kids) > MOST_COMPARED:
+        if name in _COMPARING and _product(kids) > MOST_COMPARED:
             raise self.refuse(node, f"{name}() takes texts of some {10 * UNIT:,} characters")
         if name in ("format", "printf"):
             return self._formatted(node, most)
@@ -246,17 +246,21 @@ def _grown(node: exp.Expr, name: str, kids: list[float], most: float) -> float:
     if name in _GATHERING:
         return max(most, GATHERED)
     if name in _JOINING:
-        return sum(kids) if kids[-1] == kids[0] == 1 else 10 * math.prod(kids)
+        return sum(kids) if min(kids[0], kids[-1]) <= 0.1 else 10 * _product(kids)
     if name in ("replace", "regexp_replace"):
         return _replaced(node, kids)
     if name in _SPLITTING:
         return 16 * most  # every piece is a value of 16 bytes
     if name in _MAPPING:
-        return math.prod(kids)
+        return _product(kids)
     writes_out = isinstance(node, exp.Cast) and node.to.is_type(*exp.DataType.TEXT_TYPES, "BLOB")
     if name in ("hex", "to_base64", "tohex", "tobase64") or writes_out:
         return 2 * kids[0]
     return most
+
+
+def _product(kids: list[float]) -> float:
+    return math.prod(max(1.0, k) for k in kids)
 
 
 def _replaced(node: exp.Expr, kids: list[float]) -> float:

@@ -25,6 +25,7 @@ MAX_CHARS = 100_000
 MAX_TOKENS = 4_000
 MAX_DEPTH = 24  # sqlglot takes some 20 Python frames a parenthesis; 50 reach the limit
 MAX_SET_OPERATIONS = 32
+MAX_AFTERTHOUGHTS = 150  # `f(x)[1]`, `f(x).g()`: the time to read them grows with the square
 
 Explain = Literal["plan", "analyze"]
 STARTS = ("SELECT", "WITH", "FROM", "VALUES", "ASK", "SUMMARIZE VIDEO", "EXPLAIN", "REPLAY",
@@ -107,6 +108,7 @@ def position(sql: str, offset: int) -> str:
 _OPEN = {T.L_PAREN, T.L_BRACKET, T.L_BRACE, T.CASE}
 _CLOSE = {T.R_PAREN, T.R_BRACKET, T.R_BRACE, T.END}
 _PREFIX = {T.NOT, T.DASH, T.PLUS, T.TILDE}
+_AFTER = {T.L_BRACKET, T.DOT}
 _SET = {T.UNION, T.EXCEPT, T.INTERSECT}
 
 
@@ -132,15 +134,20 @@ def _tokens(sql: str) -> list[Any]:
 
 
 def _bound_depth(sql: str, tokens: Sequence[Any]) -> None:
-    depth = run = sets = 0
+    depth = run = sets = after = 0
+    before = None
     for token in tokens:
         kind = token.token_type
+        after += before in _CLOSE and kind in _AFTER
+        before = kind
         depth += (kind in _OPEN) - (kind in _CLOSE)
         run = run + 1 if kind in _PREFIX else 0
         sets += kind in _SET
         wrong = ""
         if depth > MAX_DEPTH or run > MAX_DEPTH:
             wrong = f"nested deeper than {MAX_DEPTH} levels"
+        elif after > MAX_AFTERTHOUGHTS:
+            wrong = f"more than {MAX_AFTERTHOUGHTS} brackets or dots after brackets"
         elif sets > MAX_SET_OPERATIONS:
             wrong = f"more than {MAX_SET_OPERATIONS} set operations"
         elif kind == T.SEMICOLON:

@@ -6,10 +6,12 @@ The tuple is the order in which they run. Every rule is tested by running the pl
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from sqlglot import exp
 
 from reeldb.query.expressions import has_aggregate, is_transparent
+from reeldb.query.functions import name_of
 from reeldb.query.trees import has_unnest, has_window, joins, outer_names, sources
 
 Rule = Callable[[exp.Query], exp.Query]
@@ -31,7 +33,25 @@ def merge_derived(tree: exp.Query) -> exp.Query:
     return tree
 
 
-RULES: tuple[Rule, ...] = (merge_derived,)
+def one_moment(tree: exp.Query) -> exp.Query:
+    """now() and today() are the moment in which the statement starts, in UTC as all times are:
+    the plan asks several queries, and they must agree.
+
+    ```text
+    SELECT ... WHERE r.added_at > now()
+    SELECT ... WHERE r.added_at > CAST('2024-05-01 10:00:00.123456' AS TIMESTAMP)
+    ```
+    """
+    moment = datetime.now(UTC).replace(tzinfo=None)
+    for node in [*tree.find_all(exp.CurrentTimestamp, exp.CurrentDate, exp.Anonymous)]:
+        if isinstance(node, exp.CurrentDate):
+            node.replace(exp.cast(exp.Literal.string(str(moment.date())), "DATE"))
+        elif isinstance(node, exp.CurrentTimestamp) or name_of(node) == "now":
+            node.replace(exp.cast(exp.Literal.string(str(moment)), "TIMESTAMP"))
+    return tree
+
+
+RULES: tuple[Rule, ...] = (merge_derived, one_moment)
 
 
 def _merge(tree: exp.Query, outer: exp.Select, item: exp.Expr) -> bool:

@@ -25,10 +25,12 @@ from reeldb.query.params import Parameters, bind_parameters, for_duckdb
 from reeldb.query.pictures import PictureReader
 from reeldb.query.plan import Fill, Plan, Read, TopRows
 from reeldb.query.planner import plan_of
+from reeldb.query.prices import need_price
 from reeldb.query.result import Result
 from reeldb.query.rewrite import rewrite
 from reeldb.query.rules import RULES
 from reeldb.query.similar import Similarity
+from reeldb.query.units import Unit
 from reeldb.query.variables import CHOICES, Variables
 from reeldb.schema.errors import BindError, ExecuteError, PlanError, TimeoutExceeded
 from reeldb.schema.relations import RELATIONS
@@ -122,7 +124,7 @@ def prepare(
     lazy_rows = _lazy_rows(engine, query_relations(query), variables, notes)
     rewritten = rewrite(query, statement.text, values, lazy_rows)
     for unit in rewritten.units:
-        _check_role(engine, unit.kind, unit.column)
+        _check_role(engine, unit)
     add_total_order(rewritten.tree, relation_order)
     if rewritten.units or lazy_rows:
         order_last_block(rewritten.tree, relation_order)
@@ -157,14 +159,24 @@ def _lazy_rows(
     return frozenset(out)
 
 
-def _check_role(engine: Engine, kind: str, column: str) -> None:
-    if kind == "matches":
-        role = "vision" if column == "image" else "chat"
-        if engine.models.get(role) is None:  # type: ignore[arg-type]
+def _check_role(engine: Engine, unit: Unit) -> None:
+    if unit.kind == "matches":
+        role = unit.roles[-1]
+        if engine.models.get(role) is None:
             raise BindError(
-                f"matches({column}, ...) needs a {role} model and none is set; name one: "
+                f"matches({unit.column}, ...) needs a {role} model and none is set; name one: "
                 f"reel models set {role} ADDRESS"
             )
+
+
+def _check_prices(engine: Engine, plan: Plan) -> None:
+    """A budget in USD needs the price of every model that the plan may call."""
+    roles = {r for u in plan.units for r in u.roles}
+    roles |= {s.relation for s in plan.scans.values() if s.lazy_rows}  # type: ignore[misc]
+    for role in sorted(roles):
+        model = engine.models.get(role)
+        if model is not None:
+            need_price(model.address)
 
 
 class Running:
@@ -176,6 +188,8 @@ class Running:
         self.engine, self.session, self.prepared = engine, session, prepared
         self.plan, self.notes = prepared.plan, prepared.notes
         self.budget = Budget(limits or Limits.default())
+        if self.budget.limits.usd is not None:
+            _check_prices(engine, self.plan)
         self.values = for_duckdb(prepared.values)
         self.pictures = PictureReader(engine.opener, self.notes)
         self.stats: dict[str, int] = {}
@@ -281,6 +295,7 @@ class Running:
             "replies": budget.chats,
             "calls": budget.calls,
             "tokens": budget.tokens,
+            "usd": round(budget.usd, 6),
             "model_seconds": round(budget.seconds, 3),
             "sql_seconds": round(self.sql_seconds, 3),
             "not_looked_at": self.not_looked_at(),

@@ -19,6 +19,7 @@ from typing import Literal
 
 from sqlglot import exp
 
+from reeldb.schema.models import Role
 from reeldb.schema.relations import RELATIONS
 
 UnitKind = Literal["column", "heavy", "similarity", "matches", "describe", "status", "rows"]
@@ -64,6 +65,17 @@ class Unit:
         if self.kind == "column":
             return 0.8 if self.column == "ocr_text" else 0.1 if "speech" in self.column else 1.0
         return cost + (1.0 if self.lazy_column else 0.5 if self.kind == "matches" else 0.0)
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """The roles of the models that make it, the last one last."""
+        if self.at_once or self.kind == "heavy" or self.column == "speech_text":
+            return ()
+        if self.column == "ocr_text":
+            return ("ocr",)
+        if self.kind == "matches":
+            return ("vision",) if self.column == "image" else ("captioner", "chat")
+        return ("captioner",)
 
     def label(self, scan: str) -> str:
         """How messages and plans name it."""

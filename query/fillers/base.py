@@ -15,6 +15,7 @@ from reeldb.index.ledger import Ledger, now
 from reeldb.query.budget import Budget
 from reeldb.query.catalog import Catalog
 from reeldb.query.pictures import PictureReader
+from reeldb.query.prices import price_of
 from reeldb.schema.errors import ArchiveError
 
 if TYPE_CHECKING:
@@ -92,6 +93,11 @@ class Work:
 
     def count(self, name: str, more: int) -> None:
         self.stats[name] = self.stats.get(name, 0) + more
+
+    def paid(self, address: str, seconds: float, tokens: int) -> None:
+        """What calls of a model cost, known only after them."""
+        price = price_of(address)
+        self.budget.paid(seconds, tokens, tokens * (price or 0.0) / 1e6)
 
     def note(self, text: str) -> None:
         if text not in self.notes:

@@ -209,7 +209,7 @@ class Captions:
             raise ModelError(
                 f"{self.captioner.address} gave {len(replies)} of {len(requests)} captions"
             )
-        self.work.budget.paid(seconds, sum(r.tokens for r in replies))
+        self.work.paid(self.captioner.address, seconds, sum(r.tokens for r in replies))
         self.work.count("captions_made", len(replies))
         rows = [
             self._row(self.address(k), r, seconds / len(replies))

@@ -178,7 +178,7 @@ class Verdicts:
         seconds = time.monotonic() - started
         if len(replies) != len(messages):
             raise ModelError(f"{self.model.address} gave {len(replies)} of {len(messages)} replies")
-        self.work.budget.paid(seconds, sum(r.tokens for r in replies))
+        self.work.paid(self.model.address, seconds, sum(r.tokens for r in replies))
         self.work.count("replies_made", len(replies))
         rows = [
             self._row(k, r, seconds / len(replies)) for k, r in zip(asked, replies, strict=True)

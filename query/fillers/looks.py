@@ -224,7 +224,7 @@ class Looks:
             raise ModelError(
                 f"{self.tool.address} gave {len(looks)} looks for {len(images)} pictures"
             )
-        self.work.budget.paid(seconds, 0)
+        self.work.paid(self.tool.address, seconds, 0)
         self.work.count("looks_made", len(looks))
         return looks, seconds / len(images)
 

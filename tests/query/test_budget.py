@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
 from reeldb.query.budget import Budget, Limits
 from reeldb.query.engine import Engine
+from reeldb.schema.errors import BindError
 from tests.query.oracle import Oracle
 from tests.query.test_oracle import SHAPES
 from tests.query.world import World
@@ -68,7 +71,7 @@ def test_parallel_debits_never_overspend() -> None:
     assert sum(granted) == budget.calls == 100
 
 
-@pytest.mark.parametrize("name", list(SHAPES)[::2])
+@pytest.mark.parametrize("name", list(SHAPES)[::3])
 @pytest.mark.parametrize("calls", [3, 40])
 def test_every_row_of_a_partial_result_is_in_the_full_one(
     world: World, oracle: Oracle, name: str, calls: int
@@ -109,3 +112,23 @@ def test_best_effort_shows_the_others_marked(world: World) -> None:
     assert sum(r[-1] for r in result) == 10
     counted = engine.sql("SELECT count(*) FROM scenes WHERE caption LIKE '%dog%' BUDGET 0 CALLS")
     assert [r[-1] for r in counted] == [False]
+
+
+def test_tokens_end_a_statement_before_they_are_overspent(engine: Engine) -> None:
+    result = engine.sql(f"{ALL} BUDGET 40 TOKENS")
+    assert 0 < result.stats["tokens"] <= 40
+    assert "40 tokens" in result.notes[-1]
+
+
+def test_a_budget_in_dollars_needs_a_price(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    captioner: Any = engine.models.captioner()
+    captioner.address = "openai:seer"
+    monkeypatch.setenv("REELDB_CONFIG", str(tmp_path / "config.toml"))
+    with pytest.raises(BindError, match="usd_per_million_tokens"):
+        engine.sql(f"{ALL} BUDGET 1 USD")
+    (tmp_path / "config.toml").write_text('["openai:seer"]\nusd_per_million_tokens = 1000.0\n')
+    result = engine.sql(f"{ALL} BUDGET 0.03 USD")
+    assert 0 < result.stats["usd"] <= 0.03
+    assert result.status == "partial"

@@ -64,7 +64,7 @@ def test_any_row_of_words_runs_or_is_one_of_our_errors(strict: Engine, words: li
         assert "\n" not in str(e)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", range(60))
 def test_a_random_select_equals_the_fully_filled_one(
     small: World, oracles: list[Oracle], seed: int
 ) -> None:
@@ -75,7 +75,7 @@ def test_a_random_select_equals_the_fully_filled_one(
     assert rows_of(result.fetchall(), ordered) == rows_of(want, ordered)
 
 
-@pytest.mark.parametrize("seed", range(100, 140))
+@pytest.mark.parametrize("seed", range(60, 85))
 def test_a_random_select_under_a_random_budget_gives_no_wrong_row(
     small: World, oracles: list[Oracle], seed: int
 ) -> None:

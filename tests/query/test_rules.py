@@ -36,3 +36,14 @@ def test_merging_lets_the_outer_filter_reach_inside(
     monkeypatch.setattr(run, "RULES", ())
     _, plain = rows_and_calls(world.engine(), name)
     assert merged < plain / 5
+
+
+def test_now_is_one_moment_of_a_statement(engine: Engine) -> None:
+    sql = (
+        "SELECT now(), current_timestamp, today() = current_date, "
+        "(SELECT count(*) FROM videos WHERE added_at < now() - INTERVAL 1 DAY) FROM videos LIMIT 1"
+    )
+    now, same, today, old = engine.sql(sql).fetchall()[0]
+    assert now == same
+    assert today
+    assert old == 12

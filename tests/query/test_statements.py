@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -178,3 +181,13 @@ def test_an_empty_result_has_its_columns() -> None:
 def test_rows_of_one_video_come_in_key_order_even_through_fills(engine: Engine) -> None:
     rows = engine.sql("SELECT video, scene_no, caption FROM scenes WHERE scene_no < 3").fetchall()
     assert [r[:2] for r in rows] == sorted(r[:2] for r in rows)
+
+
+def test_a_cold_count_loads_no_decoder_and_no_network() -> None:
+    code = (
+        "import sys, reeldb.query.run, reeldb.query.explain, reeldb.query.partial\n"
+        "heavy = 'av cv2 onnxruntime scenedetect lancedb torch tokenizers openai'.split()\n"
+        "print([m for m in heavy if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
