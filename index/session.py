@@ -4,12 +4,19 @@ The only module that touches DuckDB. The connection is locked from its first mom
 file, no network, no extension, no setting, no Python variable, bounded memory, no temp
 directory. What DuckDB cannot refuse (`repeat('x', 3e9)`, `pg_sleep`, CREATE TABLE) is
 refused before, by the allow-list of `query`.
+
+DuckDB's memory limit counts neither the rows of a result nor what some aggregates hold
+(`mode`, `histogram`), and an interrupt is not noticed inside one call of a function. So a
+result has a limit of its own, the growth of the process is watched while a statement runs,
+and a statement that does not stop is left behind with its connection.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,15 +28,26 @@ import pyarrow as pa
 from reeldb.schema.errors import ArchiveError, ExecuteError, TimeoutExceeded
 
 AGAIN_S = 0.1  # an interrupt that comes before DuckDB has started is lost: repeat it
+PATIENCE_S = 3.0  # how long a stopped statement may take to notice
+BATCH_ROWS = 8_192
+_MB = 1 << 20
+_ADVICE = re.compile(r"(?<=\.) [^.]*(TRY\(\.\.\.\)[^.]*)?\bSET [a-z_]+ ?(=|TO)[^.]*\.?$")
 
 
 class Session:
-    """One locked connection. Statements of several threads run one after the other."""
+    """One locked connection. Statements of several threads run one after the other.
+
+    `memory_mb` is DuckDB's limit; a result may take a quarter of it besides.
+    """
 
     def __init__(self, memory_mb: int = 2048, threads: int | None = None) -> None:
-        self.memory_mb = memory_mb
+        self.memory_mb, self.threads = memory_mb, threads or os.cpu_count() or 1
         self._one_at_a_time = threading.RLock()
-        self._connection = duckdb.connect(
+        self._tables: dict[str, pa.Table] = {}
+        self._connection = self._connect()
+
+    def _connect(self) -> duckdb.DuckDBPyConnection:
+        connection = duckdb.connect(
             ":memory:",
             config={
                 "enable_external_access": "false",
@@ -38,11 +56,13 @@ class Session:
                 "autoload_known_extensions": "false",
                 "allow_community_extensions": "false",
                 "temp_directory": "",
-                "memory_limit": f"{memory_mb}MiB",
-                "threads": str(threads or os.cpu_count() or 1),
-                "lock_configuration": "true",
+                "memory_limit": f"{self.memory_mb}MiB",
+                "threads": str(self.threads),
             },
         )
+        connection.execute("SET enable_progress_bar = false")  # it prints
+        connection.execute("SET lock_configuration = true")
+        return connection
 
     def __enter__(self) -> Session:
         return self
@@ -52,6 +72,7 @@ class Session:
 
     def close(self) -> None:
         self._connection.close()
+        self._tables.clear()
 
     def register(self, name: str, table: pa.Table) -> None:
         """Make an Arrow table known under a name, in place of what had it before.
@@ -60,10 +81,12 @@ class Session:
         """
         with self._one_at_a_time, self._told():
             self._connection.register(name, table)
+            self._tables[name] = table
 
     def unregister(self, name: str) -> None:
         with self._one_at_a_time, self._told():
             self._connection.unregister(name)
+            self._tables.pop(name, None)
 
     def run(
         self, sql: str, params: Mapping[str, Any] | None = None, timeout_s: float | None = None
@@ -74,21 +97,37 @@ class Session:
         KeyboardInterrupt on Ctrl-C; the session goes on working after each of them.
         """
         with self._one_at_a_time, self._told():
-            query = _Query(lambda: self._rows(sql, params or {}))
+            connection = self._connection
+            query = _Query(lambda: self._rows(connection, sql, params or {}))
             try:
-                if query.done.wait(timeout_s):
-                    return query.result()
-            except BaseException:  # Ctrl-C, which DuckDB itself does not always notice
+                self._wait(query, timeout_s)
+            except BaseException:  # Ctrl-C too, which DuckDB itself does not always notice
                 self._stop(query)
                 raise
-            self._stop(query)
-            raise TimeoutExceeded(
-                f"stopped after {timeout_s:g} s, the time limit of a statement; ask for less, or "
-                "SET statement_timeout"
-            )
+            return query.result()
 
-    def _rows(self, sql: str, params: Mapping[str, Any]) -> pa.Table:
-        statements = self._connection.extract_statements(sql)
+    def _wait(self, query: _Query, timeout_s: float | None) -> None:
+        """Until the query has ended. Raises where its time or its memory has."""
+        start, room = time.monotonic(), self.memory_mb * _MB * 9 // 8 + 256 * _MB
+        before = resident_bytes()
+        while True:
+            left = AGAIN_S
+            if timeout_s is not None:
+                left = min(left, timeout_s - (time.monotonic() - start))
+            if query.done.wait(max(0.0, left)):
+                return
+            if resident_bytes() - before > room:
+                raise self._too_large()
+            if timeout_s is not None and time.monotonic() - start >= timeout_s:
+                raise TimeoutExceeded(
+                    f"stopped after {timeout_s:g} s, the time limit of a statement; ask for "
+                    "less, or SET statement_timeout"
+                )
+
+    def _rows(
+        self, connection: duckdb.DuckDBPyConnection, sql: str, params: Mapping[str, Any]
+    ) -> pa.Table:
+        statements = connection.extract_statements(sql)
         if len(statements) != 1:
             raise ExecuteError(f"one statement at a time, not {len(statements)}")
         if statements[0].type != duckdb.StatementType.SELECT:
@@ -97,27 +136,59 @@ class Session:
         if missing:
             raise ExecuteError(f"no value for the parameter ${missing[0]}")
         used = {n: params[n] for n in statements[0].named_parameters}
-        relation = self._connection.sql(sql, params=used)
+        relation = connection.sql(sql, params=used)
         assert relation is not None, "a SELECT has rows"
-        return relation.to_arrow_table()
+        reader = relation.to_arrow_reader(BATCH_ROWS)
+        try:
+            return self._collected(reader)
+        finally:
+            reader.close()
+
+    def _collected(self, reader: pa.RecordBatchReader) -> pa.Table:
+        most = self.memory_mb * _MB // 4
+        batches, size = [], 0
+        for batch in reader:
+            size += batch.nbytes
+            if size > most:
+                raise ExecuteError(
+                    f"the result is larger than {most // _MB} MB; ask for fewer rows (LIMIT), or "
+                    "fewer columns"
+                )
+            batches.append(batch)
+        return pa.Table.from_batches(batches, reader.schema)
 
     def _stop(self, query: _Query) -> None:
-        """Interrupt until the query has ended, so that no interrupt hits the next one."""
-        while True:
-            self._connection.interrupt()
-            if query.done.wait(AGAIN_S):
-                return
+        """Interrupt until the query has ended, so that no interrupt hits the next one.
+
+        One that does not end keeps its connection to itself, and this session takes another.
+        """
+        connection, end = self._connection, time.monotonic() + PATIENCE_S
+        try:
+            while time.monotonic() < end and not query.done.is_set():
+                connection.interrupt()
+                query.done.wait(AGAIN_S)
+        finally:
+            if not query.done.is_set():
+                self._connection = self._connect()
+                for name, table in self._tables.items():
+                    self._connection.register(name, table)
+                threading.Thread(target=_leave, args=(connection, query), daemon=True).start()
+
+    def _too_large(self) -> ExecuteError:
+        return ExecuteError(
+            f"the statement needs more than {self.memory_mb} MB of memory; ask for fewer rows, "
+            "or fewer columns"
+        )
 
     @contextmanager
     def _told(self) -> Iterator[None]:
         try:
             yield
         except duckdb.OutOfMemoryException as e:
-            raise ExecuteError(
-                f"the statement needs more than {self.memory_mb} MB of memory; ask for fewer "
-                "rows, or fewer columns"
-            ) from e
-        except duckdb.Error as e:
+            raise self._too_large() from e
+        except (duckdb.Error, pa.ArrowException, OSError) as e:  # the latter from batches
+            if "Out of Memory" in str(e):
+                raise self._too_large() from e
             raise ExecuteError(one_line(str(e))) from e
 
 
@@ -145,17 +216,36 @@ class _Query:
         return self._rows
 
 
+def _leave(connection: duckdb.DuckDBPyConnection, query: _Query) -> None:
+    """Waits for a query that nobody waits for any more, and closes its connection."""
+    while not query.done.wait(1.0):
+        connection.interrupt()
+    connection.close()
+
+
+def resident_bytes() -> int:
+    """The memory that this process holds now; 0 where the system does not tell (not Linux)."""
+    try:
+        pages = Path("/proc/self/statm").read_text().split()[1]
+    except OSError:
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
 def one_line(text: str) -> str:
-    """DuckDB's message without its drawing of the statement.
+    """DuckDB's message without its drawing of the statement and its advice to SET something.
 
     >>> one_line("Binder Error: no column x\\nDid you mean y?\\n\\nLINE 1: SELECT x")
     'no column x Did you mean y?'
+    >>> one_line("Out of Range Error: too deep. Use \\"SET max_depth TO x\\" to go deeper.")
+    'too deep.'
     """
     head = text.split("\n\n")[0].split("\nLINE ")[0]
     kind, colon, rest = head.partition(": ")
     if colon and kind.endswith("Error"):
         head = rest
-    return " ".join(head.split())
+    line = " ".join(head.split())
+    return _ADVICE.sub("", line)
 
 
 class FileWriter:

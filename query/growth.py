@@ -31,7 +31,7 @@ _ADDING = {"concat", "list_concat", "list_value", "array", "struct_pack", "struc
            "array_prepend", "list_pack", "map", "tomap", "var_map"}  # fmt: skip
 _GATHERING = {"array_agg", "list", "string_agg", "group_concat", "listagg", "histogram"}
 _JOINING = {"array_to_string", "concat_ws"}
-_COMPARING = {"levenshtein", "editdist3", "jaccard", "jaro_similarity",
+_COMPARING = {"levenshtein", "editdist3", "jaro_similarity",
               "jaro_winkler_similarity", "jarowinkler_similarity"}  # fmt: skip
 _MATCHING = {"regexp_matches", "regexp_full_match", "regexp_extract", "regexp_extract_all",
              "regexp_split_to_array", "regexp_like", "similarto", "regexp_replace"}  # fmt: skip
