@@ -29,7 +29,7 @@ from reeldb.schema.errors import ArchiveError, ExecuteError, TimeoutExceeded
 
 AGAIN_S = 0.1  # an interrupt that comes before DuckDB has started is lost: repeat it
 PATIENCE_S = 3.0  # how long a stopped statement may take to notice
-BATCH_ROWS = 8_192
+BATCH_ROWS = 2_048  # DuckDB's own vector: rows can be wide
 _MB = 1 << 20
 _ADVICE = re.compile(r"(?<=\.) [^.]*(TRY\(\.\.\.\)[^.]*)?\bSET [a-z_]+ ?(=|TO)[^.]*\.?$")
 

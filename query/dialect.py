@@ -10,9 +10,9 @@ from sqlglot.dialects.duckdb import DuckDB
 
 _DUCKDB = DuckDB.Tokenizer
 # A command token swallows the rest of the text as one string; `overlaps` and `describe` are
-# functions here.
+# functions here, and `?::` is a parameter that is cast.
 _COMMANDS = frozenset({*_DUCKDB.COMMANDS, TokenType.COMMAND})
-_OURS = frozenset({"OVERLAPS", "DESCRIBE", "EXPLAIN", "SUMMARIZE", "SHOW", "ANALYZE"})
+_OURS = frozenset({"OVERLAPS", "DESCRIBE", "EXPLAIN", "SUMMARIZE", "SHOW", "ANALYZE", "?::"})
 
 
 class Reel(DuckDB):

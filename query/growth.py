@@ -140,6 +140,7 @@ class _Growth:
     ) -> float:
         """At most how many units come out of `node`, over rows whose columns have `base`."""
         sizes: dict[int, float] = {}
+        within: dict[int, float] = {}  # the largest value on the way to it
         for n in reversed([*node.walk(prune=lambda x: isinstance(x, exp.Query))]):
             if isinstance(n, exp.Query):
                 size = self.query(n, ctes, base)
@@ -148,19 +149,23 @@ class _Growth:
             elif isinstance(n, exp.Placeholder):
                 size = self.parameters.get(str(n.this), 1.0)
             else:
-                size = self._one(n, [sizes.get(id(k), 1.0) for k in n.iter_expressions()])
+                kids = [*map(id, n.iter_expressions())]
+                each = within if _name(n) in _MAPPING else sizes
+                size = self._one(n, [each.get(k, 1.0) for k in kids])
+                within[id(n)] = max([size, *(within.get(k, 1.0) for k in kids)])
             if size > MOST:
                 raise self.refuse(
                     n, "the statement builds values that are too large: repeat and join less"
                 )
             sizes[id(n)] = size
+            within.setdefault(id(n), size)
         return sizes[id(node)]
 
     def _one(self, node: exp.Expr, kids: list[float]) -> float:
         """The size of a node whose parts have the sizes `kids`."""
         if isinstance(node, exp.Literal):
             return len(str(node.this)) / UNIT
-        name, most = name_of(node) or type(node).__name__.lower(), max(kids, default=1.0)
+        name, most = _name(node), max(kids, default=1.0)
         if name in _MATCHING:
             self._check_match(node, kids)
         if name in _COMPARING and _product(kids) > MOST_COMPARED:
@@ -257,6 +262,10 @@ def _grown(node: exp.Expr, name: str, kids: list[float], most: float) -> float:
     if name in ("hex", "to_base64", "tohex", "tobase64") or writes_out:
         return 2 * kids[0]
     return most
+
+
+def _name(node: exp.Expr) -> str:
+    return name_of(node) or type(node).__name__.lower()
 
 
 def _product(kids: list[float]) -> float:

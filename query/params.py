@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from sqlglot import exp
 
+from reeldb.query.growth import check_growth, units
 from reeldb.schema.errors import BindError, near
 
 Parameters = Sequence[object] | Mapping[str, object]
@@ -19,8 +20,8 @@ def bind_parameters(tree: exp.Query, given: Parameters) -> dict[str, object]:
     take their number at once, so that a plan can stop early. Raises BindError for a value that
     is missing or left over.
     """
-    if isinstance(given, str | bytes):
-        raise BindError("parameters are a list or a mapping, not one text: write [value]")
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise BindError("parameters are a list or a mapping, not one text or number: write [value]")
     holes = [*tree.find_all(exp.Placeholder)]
     values = _by_name(given, holes)
     used: dict[str, object] = {}
@@ -36,7 +37,15 @@ def bind_parameters(tree: exp.Query, given: Parameters) -> dict[str, object]:
     left = sorted(set(values) - set(used))
     if left:
         raise BindError(f"the statement has no parameter {_shown(left[0], given)}")
+    _check_sizes(tree, used)
     return used
+
+
+def _check_sizes(tree: exp.Query, used: Mapping[str, object]) -> None:
+    """A large parameter counts where the statement repeats it."""
+    sizes = {name: units(value) for name, value in used.items()}
+    if max(sizes.values(), default=1.0) > 1:
+        check_growth(tree, lambda _, why: BindError(f"with these parameters {why}"), sizes)
 
 
 def _by_name(given: Parameters, holes: Sequence[exp.Placeholder]) -> dict[str, object]:
