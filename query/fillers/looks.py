@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from reeldb.index.assemble import newest
 from reeldb.index.ledger import LookRow
+from reeldb.index.store import any_of
 from reeldb.query.fillers.base import Batch, Keys, Work
 from reeldb.schema.digests import look_key
 from reeldb.schema.errors import ModelError
@@ -172,7 +174,49 @@ class Looks:
         return all(self._batch(part) for part in parts)
 
     def _batch(self, places: Sequence[Place]) -> bool:
-        todo = [p for p in places if p not in self.new]  # a copy may have been seen meanwhile
+        """Looks at a few pictures, each once among all threads and processes."""
+
+        def learn(rows: Sequence[int], since: datetime | None) -> list[int]:
+            return self._learn_kept(places, rows, since)
+
+        def compute(rows: Sequence[int]) -> None:
+            self._look_at([places[i] for i in rows if not self._is_done(places[i])])
+
+        self.work.once(range(len(places)), lambda i: self._key(places[i])[0], learn, compute)
+        return all(self._is_done(p) for p in places)
+
+    def _is_done(self, place: Place) -> bool:
+        return place in self.new or place in self.unread
+
+    def _learn_kept(
+        self, places: Sequence[Place], rows: Sequence[int], since: datetime | None
+    ) -> list[int]:
+        """Learns what others have looked at meanwhile; gives what nobody has."""
+        asked = [i for i in rows if not self._is_done(places[i])]
+        keys = {i: self._key(places[i])[0] for i in asked}
+        runs = self.work.ledger.looks(keys.values(), failed=since is not None)
+        found = self._found_of([k for k, r in runs.items() if r.found])
+        unknown = []
+        for i, key in keys.items():
+            run = runs.get(key)
+            if run is None or (run.status == "failed" and since and run.created_at < since):
+                unknown.append(i)
+            elif run.status in ("ok", "empty"):
+                self._learn(places[i], found.get(key, []))
+            else:
+                self.unread.add(places[i])
+        return unknown
+
+    def _found_of(self, keys: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+        out: dict[str, list[dict[str, Any]]] = {}
+        if keys:
+            store = self.work.ledger.archive.store
+            rows = store.read(self.role, where=any_of("key", keys)).to_pylist()
+            for row in sorted(rows, key=lambda r: int(r["line_no"])):
+                out.setdefault(row["key"], []).append({k: row[k] for k in _FOUND if k in row})
+        return out
+
+    def _look_at(self, todo: Sequence[Place]) -> None:
         images = self._images(todo)
         same: dict[Place, int] = {}
         real: list[Place] = []
@@ -187,9 +231,7 @@ class Looks:
         looked = real[:granted]
         looks, seconds = self._call([images[p] for p in looked])
         self._keep(looked, looks, seconds)
-        whole = granted == len(real)
-        self._copy({p: ms for p, ms in same.items() if (p[0], ms) in self.new or whole})
-        return whole
+        self._copy({p: ms for p, ms in same.items() if self.found(p[0], ms) is not None})
 
     def _images(self, places: Sequence[Place]) -> dict[Place, Image]:
         out: dict[Place, Image] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -237,3 +238,16 @@ def test_heavy_columns_are_read_for_the_rows_that_are_shown(archive: Archive) ->
         "SELECT t_s, vector FROM embeddings ORDER BY video, t_s LIMIT 1"
     ).fetchall()
     assert len(vectors[0][1]) == 32
+
+
+def test_threads_that_want_the_same_values_pay_for_them_once(archive: Archive) -> None:
+    engine = engine_of(archive, OpenFake, ocr="fake:ocr?text=HELLO&seconds=0.002")
+    statements = ["SELECT text FROM ocr WHERE t_s < 20", "SELECT caption FROM scenes"]
+    threads = [Thread(target=engine.sql, args=(s,)) for s in statements * 4]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert calls(engine, "ocr") == 12
+    assert calls(engine) == 18
+    assert engine.sql("SELECT count(*) FROM ocr WHERE t_s < 20").fetchone() == (12,)
