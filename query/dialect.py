@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Any, ClassVar
 
-from sqlglot import Token, TokenType, exp
+from sqlglot import ErrorLevel, Token, TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.parsers.duckdb import DuckDBParser
 
 _DUCKDB = DuckDB.Tokenizer
 # A command token swallows the rest of the text as one string; `overlaps` and `describe` are
@@ -24,6 +25,11 @@ class Reel(DuckDB):
             for word, kind in _DUCKDB.KEYWORDS.items()
             if kind not in _COMMANDS and word not in _OURS
         }
+
+    class Parser(DuckDBParser):
+        def _warn_unsupported(self) -> None:
+            """sqlglot would log it and hand the rest of the text on as it is."""
+            self.raise_error("not part of the language")
 
 
 _DIALECT = Reel()
@@ -49,11 +55,20 @@ class _Generators(threading.local):
     """Generators keep state while they write, so each thread has its own."""
 
     def __init__(self) -> None:
-        self.plain = _DIALECT.generator(comments=False)
-        self.lower = _DIALECT.generator(comments=False, normalize_functions="lower")
+        quiet, strict = ErrorLevel.IGNORE, ErrorLevel.RAISE
+        self.strict = _DIALECT.generator(comments=False, unsupported_level=strict)
+        self.plain = _DIALECT.generator(comments=False, unsupported_level=quiet)
+        self.lower = _DIALECT.generator(
+            comments=False, normalize_functions="lower", unsupported_level=quiet
+        )
 
 
 _GENERATORS = _Generators()
+
+
+def check_printable(tree: exp.Expr) -> None:
+    """Raises sqlglot's UnsupportedError where DuckDB's text would not say what the tree says."""
+    _GENERATORS.strict.generate(tree)
 
 
 def sql_of(tree: exp.Expr) -> str:

@@ -14,11 +14,11 @@ from typing import Any, Literal
 from sqlglot import Token, exp
 from sqlglot import TokenType as T
 from sqlglot.errors import ParseError as SqlglotParseError
-from sqlglot.errors import TokenError
+from sqlglot.errors import TokenError, UnsupportedError
 
 from reeldb.query.allow import validate
 from reeldb.query.budget import Limits, unit_of
-from reeldb.query.dialect import parse_tokens, tokenize
+from reeldb.query.dialect import check_printable, parse_tokens, tokenize
 from reeldb.schema.errors import ParseError
 
 MAX_CHARS = 100_000
@@ -257,6 +257,11 @@ class _Reader:
         if not isinstance(tree, exp.Query):
             raise self.error(start, "only a query (SELECT ...) can stand here")
         validate(tree, self.sql)
+        try:
+            check_printable(tree)
+        except UnsupportedError as e:
+            why = " ".join(str(e).split())
+            raise self.error(start, f"not part of the language: {why}") from None
         return tree
 
     def _why(self, error: SqlglotParseError) -> str:
