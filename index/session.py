@@ -5,10 +5,10 @@ file, no network, no extension, no setting, no Python variable, bounded memory, 
 directory. What DuckDB cannot refuse (`repeat('x', 3e9)`, `pg_sleep`, CREATE TABLE) is
 refused before, by the allow-list of `query`.
 
-DuckDB's memory limit counts neither the rows of a result nor what some aggregates hold
-(`mode`, `histogram`), and an interrupt is not noticed inside one call of a function. So a
-result has a limit of its own, the growth of the process is watched while a statement runs,
-and a statement that does not stop is left behind with its connection.
+DuckDB's memory limit counts neither the rows of a result nor what a function takes while it
+works (`damerau_levenshtein`), and an interrupt is not noticed inside one call. So a result has
+a limit of its own, the growth of the process is watched while a statement runs, and a
+statement that does not stop is left behind with its connection.
 """
 
 from __future__ import annotations

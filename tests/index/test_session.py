@@ -9,7 +9,7 @@ from contextlib import suppress
 import pyarrow as pa
 import pytest
 
-from reeldb.index.session import Session
+from reeldb.index.session import Session, resident_bytes
 from reeldb.schema.errors import ExecuteError, TimeoutExceeded
 from tests.index.processes import finish, start
 
@@ -98,6 +98,7 @@ def test_its_settings_are_locked_from_the_start(session: Session) -> None:
         "enable_external_access": "false",
         "python_enable_replacements": "false",
         "lock_configuration": "true",
+        "enable_progress_bar": "false",
         "autoload_known_extensions": "false",
         "temp_directory": "",
         "memory_limit": "256.0 MiB",
@@ -127,6 +128,55 @@ def test_too_much_memory_is_an_error_of_the_statement_only(session: Session) -> 
     assert one(session, "SELECT 1") == 1
 
 
+def test_a_result_has_a_limit_of_its_own(session: Session) -> None:
+    before = resident_bytes()
+    sql = "SELECT a.range, b.range AS c FROM range(1000000) a, range(1000000) b"
+    with pytest.raises(ExecuteError, match=r"larger than 64 MB; ask for fewer rows \(LIMIT\)"):
+        session.run(sql)
+    assert resident_bytes() - before < 400 << 20
+    assert one(session, "SELECT count(*) FROM t") == 3
+
+
+def distances(rows: int, letters: int) -> str:
+    """A statement that DuckDB cannot interrupt and whose memory it does not count."""
+    texts = f"repeat('a', {letters}) || range, repeat('b', {letters})"
+    return f"SELECT max(damerau_levenshtein({texts})) FROM range({rows})"
+
+
+def test_memory_that_duckdb_does_not_count_is_watched(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reeldb.index.session.PATIENCE_S", 0.2)
+    with pytest.raises(ExecuteError, match="more than 256 MB of memory"):
+        session.run(distances(4, 9_500), timeout_s=30)
+    assert one(session, "SELECT count(*) FROM t") == 3
+
+
+def test_an_error_amid_the_rows_is_like_any_other(session: Session) -> None:
+    sql = "SELECT CASE WHEN range > 90000 THEN (range || 'x')::INT ELSE 1 END FROM range(100000)"
+    with pytest.raises(ExecuteError, match="string '90001x' to INT32"):
+        session.run(sql)
+    assert one(session, "SELECT 1") == 1
+
+
+def test_a_call_that_cannot_be_interrupted_is_left_behind(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reeldb.index.session.PATIENCE_S", 0.2)
+    before = time.monotonic()
+    with pytest.raises(TimeoutExceeded):
+        session.run(distances(20, 2_500), timeout_s=0.1)
+    took = time.monotonic() - before
+    assert one(session, "SELECT count(*) FROM t") == 3
+    assert took < 1.5
+
+
+def test_advice_to_set_what_cannot_be_set_is_left_out(session: Session) -> None:
+    with pytest.raises(ExecuteError) as caught:
+        session.run("SELECT 1 % 0")
+    assert str(caught.value) == "Division by zero in expression (1 % 0)."
+
+
 def test_a_missing_parameter_is_named(session: Session) -> None:
     with pytest.raises(ExecuteError, match=r"no value for the parameter \$who"):
         session.run("SELECT $who", {"whom": 1})
@@ -152,7 +202,7 @@ def test_threads_share_a_session_one_statement_at_a_time(session: Session) -> No
 def test_ctrl_c_is_a_keyboard_interrupt() -> None:
     code = f"""
 import sys
-from reeldb.index.session import Session
+from reeldb.index.session import Session, resident_bytes
 session = Session()
 print("ready", flush=True)
 try:
