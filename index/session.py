@@ -31,6 +31,7 @@ AGAIN_S = 0.1  # an interrupt that comes before DuckDB has started is lost: repe
 PATIENCE_S = 3.0  # how long a stopped statement may take to notice
 BATCH_ROWS = 2_048  # DuckDB's own vector: rows can be wide
 _MB = 1 << 20
+_BROKEN = (duckdb.InternalException, duckdb.FatalException)  # later calls may fail too
 _ADVICE = re.compile(r"(?<=\.) [^.]*(TRY\(\.\.\.\)[^.]*)?\bSET [a-z_]+ ?(=|TO)[^.]*\.?$")
 
 
@@ -104,7 +105,11 @@ class Session:
             except BaseException:  # Ctrl-C too, which DuckDB itself does not always notice
                 self._stop(query)
                 raise
-            return query.result()
+            try:
+                return query.result()
+            except _BROKEN:
+                self._renew()
+                raise
 
     def _wait(self, query: _Query, timeout_s: float | None) -> None:
         """Until the query has ended. Raises where its time or its memory has."""
@@ -169,10 +174,14 @@ class Session:
                 query.done.wait(AGAIN_S)
         finally:
             if not query.done.is_set():
-                self._connection = self._connect()
-                for name, table in self._tables.items():
-                    self._connection.register(name, table)
+                self._renew()
                 threading.Thread(target=_leave, args=(connection, query), daemon=True).start()
+
+    def _renew(self) -> None:
+        """Another connection with the same tables."""
+        self._connection = self._connect()
+        for name, table in self._tables.items():
+            self._connection.register(name, table)
 
     def _too_large(self) -> ExecuteError:
         return ExecuteError(
@@ -186,6 +195,8 @@ class Session:
             yield
         except duckdb.OutOfMemoryException as e:
             raise self._too_large() from e
+        except _BROKEN as e:
+            raise ExecuteError(f"DuckDB broke on this statement: {one_line(str(e))}") from e
         except (duckdb.Error, pa.ArrowException, OSError) as e:  # the latter from batches
             if "Out of Memory" in str(e):
                 raise self._too_large() from e
@@ -242,7 +253,7 @@ def one_line(text: str) -> str:
     """
     head = text.split("\n\n")[0].split("\nLINE ")[0]
     kind, colon, rest = head.partition(": ")
-    if colon and kind.endswith("Error"):
+    if colon and kind.lower().endswith("error"):
         head = rest
     line = " ".join(head.split())
     return _ADVICE.sub("", line)

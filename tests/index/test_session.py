@@ -6,6 +6,7 @@ import threading
 import time
 from contextlib import suppress
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -169,6 +170,20 @@ def test_a_call_that_cannot_be_interrupted_is_left_behind(
     took = time.monotonic() - before
     assert one(session, "SELECT count(*) FROM t") == 3
     assert took < 1.5
+
+
+def test_a_connection_that_broke_is_replaced(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Session, connection: duckdb.DuckDBPyConnection, *__: object) -> pa.Table:
+        connection.close()
+        raise duckdb.FatalException("FATAL Error: the database is invalid\n\nStack Trace: ...")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Session, "_rows", broken)
+        with pytest.raises(ExecuteError, match="DuckDB broke on this statement: the database"):
+            session.run("SELECT 1")
+    assert one(session, "SELECT count(*) FROM t") == 3
 
 
 def test_advice_to_set_what_cannot_be_set_is_left_out(session: Session) -> None:
