@@ -75,6 +75,7 @@ def validate(tree: exp.Expr, sql: str) -> None:
             said = _NODES_SAID.get(kind, kind.upper())
             raise _refused(node, sql, f"{said} is not part of the language")
         _check_parts(node, kind, sql)
+        _check_place(node, sql)
         _check_word(node, sql)
 
     def refuse(node: exp.Expr, message: str) -> ParseError:
@@ -97,6 +98,18 @@ def _check_parts(node: exp.Expr, kind: str, sql: str) -> None:
         raise _refused(node, sql, f"{said} is not available")
     if isinstance(node, exp.Join) and node.method in ("ASOF", "POSITIONAL"):
         raise _refused(node, sql, f"{node.method} JOIN is not available")
+
+
+def _check_place(node: exp.Expr, sql: str) -> None:
+    """Queries stand only where the binder looks for them."""
+    query = node.parent if isinstance(node, exp.Query) else None
+    while query is not None and not isinstance(query, exp.Query):
+        if isinstance(query, (exp.Limit, exp.Offset)):
+            name = type(query).__name__.upper()
+            raise _refused(node, sql, f"{name} wants a number, not a query")
+        if isinstance(query, exp.Order) and isinstance(query.parent, exp.SetOperation):
+            raise _refused(node, sql, "ORDER BY after a set operation takes columns, not a query")
+        query = query.parent
 
 
 def _check_word(node: exp.Expr, sql: str) -> None:

@@ -96,6 +96,7 @@ Statement = Select | Ask | Summarize | Replay | ShowTables | Describe | SetVaria
 
 def parse(sql: str) -> Statement:
     """The statement in `sql`. Raises ParseError where it is not part of the language."""
+    sql = sql.removeprefix("\ufeff")  # how some editors mark a file as UTF-8
     return _Reader(sql, _tokens(sql)).statement()
 
 
@@ -169,6 +170,16 @@ def _numbered(tokens: Sequence[Any]) -> list[Any]:
         out.append(Token(T.PARAMETER, "$", **at))
         out.append(Token(T.VAR, f"p{n}", **at))
     return out
+
+
+def _select_of(values: exp.Values) -> exp.Select:
+    """`VALUES ... ORDER BY ... LIMIT ...` as a SELECT, which the order and limit belong to."""
+    select = exp.select("*").from_(values)
+    inner = select.args["from_"].this
+    for part in ("order", "limit", "offset"):
+        select.set(part, inner.args.get(part))
+        inner.set(part, None)
+    return select
 
 
 class _Reader:
@@ -253,7 +264,7 @@ class _Reader:
             raise self.error(start, "a name of a type cannot be read in the query") from None
         tree = trees[0] if len(trees) == 1 else None
         if isinstance(tree, exp.Values):
-            tree = exp.select("*").from_(tree)
+            tree = _select_of(tree)
         if not isinstance(tree, exp.Query):
             raise self.error(start, "only a query (SELECT ...) can stand here")
         validate(tree, self.sql)
