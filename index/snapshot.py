@@ -30,7 +30,7 @@ from reeldb.index.assemble import (
     whole,
 )
 from reeldb.index.spaces import EMBEDDINGS
-from reeldb.schema.errors import ArchiveError, BindError, near
+from reeldb.schema.errors import ArchiveError, BindError, near, shown
 from reeldb.schema.relations import RELATIONS, Relation
 from reeldb.schema.tables import HEAVY, TABLES
 
@@ -84,7 +84,7 @@ class Snapshot:
             cure = near(name_or_id, known) if len(known) <= 1000 else "`reel ls` lists them"
             raise BindError(f"no video {name_or_id!r}: {cure if known else 'the archive is empty'}")
         paths = whole(self.videos["path"]).filter(pc.equal(names, name_or_id)).to_pylist()
-        each = "; ".join(f"{i} ({p})" for i, p in zip(named, paths, strict=True))
+        each = "; ".join(f"{i} ({shown(p)})" for i, p in zip(named, paths, strict=True))
         raise BindError(f"{len(named)} videos are called {name_or_id!r}, give the id: {each}")
 
     def spaces(self) -> dict[str, int]:

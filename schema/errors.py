@@ -78,8 +78,20 @@ class BudgetError(ReelError, ValueError):
     """The text of a budget is not a budget."""
 
 
+MOST_KNOWN = 40  # names in one message
+
+
+def shown(name: str) -> str:
+    """A name as a message can hold it: on one line, and nothing invisible in it.
+
+    >>> shown("kitchen 2.mp4"), shown("two\\nlines.mp4")
+    ('kitchen 2.mp4', "'two\\\\nlines.mp4'")
+    """
+    return name if name.isprintable() else repr(name)
+
+
 def near(name: str, known: Iterable[str]) -> str:
-    """The end of an error message: the likeliest meant names, else all known ones.
+    """The end of an error message: the likeliest meant names, else the known ones.
 
     >>> near("sceness", ["scenes", "frames"])
     'did you mean scenes?'
@@ -90,5 +102,6 @@ def near(name: str, known: Iterable[str]) -> str:
     lowered = {n.lower(): n for n in names}
     close = get_close_matches(name.lower(), lowered, 3)
     if close:
-        return f"did you mean {', '.join(lowered[c] for c in close)}?"
-    return f"known: {', '.join(names)}"
+        return f"did you mean {', '.join(shown(lowered[c]) for c in close)}?"
+    more = f" and {len(names) - MOST_KNOWN} more" if len(names) > MOST_KNOWN else ""
+    return f"known: {', '.join(map(shown, names[:MOST_KNOWN]))}{more}"
