@@ -262,6 +262,9 @@ class _Reader:
             raise ParseError("the statement is nested too deep") from None
         except TokenError:  # of the name of a type
             raise self.error(start, "a name of a type cannot be read in the query") from None
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as e:
+            # sqlglot itself trips over a few texts, such as `struct_pack(1 = 2)`
+            raise self.error(start, "the query cannot be read: a part is out of place") from e
         tree = trees[0] if len(trees) == 1 else None
         if isinstance(tree, exp.Values):
             tree = _select_of(tree)
