@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reeldb.index.snapshot import Snapshot
@@ -99,6 +100,25 @@ class Catalog:
             return [round(self.scenes["key_s"][row].as_py() * 1000)]
         m = n if most is None else min(most, n)
         return [int(grid.ms[first + (2 * i + 1) * n // (2 * m)]) for i in range(m)]
+
+    def unlooked(self, tool: str) -> int:
+        """How many grid pictures no model of a tool has looked at, as far as is on record."""
+
+        def make() -> int:
+            runs = self.snapshot.rows("tool_runs", ["content_id", "tool", "start_ms", "status"])
+            mine = pc.and_(
+                pc.equal(runs["tool"], tool),
+                pc.is_in(runs["status"], value_set=pa.array(["ok", "empty"])),
+            )
+            runs = runs.filter(mine)
+            pairs = zip(runs["content_id"].to_pylist(), runs["start_ms"].to_pylist(), strict=True)
+            done, grid = set(pairs), self.grid
+            contents = self.snapshot.videos["content_id"].to_pylist()
+            places = zip(grid.rank.tolist(), grid.ms.tolist(), strict=True)
+            return sum((contents[rank], ms) not in done for rank, ms in places)
+
+        tables = ["videos", "scenes", "frames", "tool_runs"]
+        return self.kept(f"unlooked {tool}", tables, None, make)
 
     @property
     def scenes(self) -> pa.Table:

@@ -20,7 +20,7 @@ from reeldb.query.engine import Engine
 from reeldb.query.params import Parameters
 from reeldb.query.plan import Fill, Node, Read, ScanRows
 from reeldb.query.result import Result
-from reeldb.query.run import Running, prepare
+from reeldb.query.run import Counts, Running, prepare
 from reeldb.query.variables import Variables
 
 CALLS = ("captions", "replies", "looks")
@@ -33,6 +33,7 @@ class Cost:
     rows: int = 0
     cached: int = 0
     made: int = 0
+    nulls: int = 0
     captions: int = 0
     replies: int = 0
     looks: int = 0
@@ -66,7 +67,7 @@ def explain(
                 running.check_types()
                 costs, total = bounds(running)
                 end = [_summary(running, total), f"limits: {running.budget.limits}"]
-                notes = running.notes
+                notes = [*running.notes, *running.null_notes()]
         finally:
             running.close()
     lines = [*tree_lines(running, costs, analyze), *end, *(f"note: {n}" for n in notes)]
@@ -107,10 +108,10 @@ def bounds(running: Running) -> tuple[Costs, Cost]:
     for fill in running.plan.fills:
         for i, read in enumerate(fill.reads):
             keys = running.query(read.bound)["k"].drop_null().to_pylist()
-            cached = running.fills.recall(read, keys)
+            found = running.fills.recall(read, keys)
             missing = [k for k in keys if not running.fills.is_known(read, k)]
             n = len(missing) if read.cap is None else min(read.cap, len(missing))
-            cost = Cost(len(keys), cached, n)
+            cost = Cost(len(keys), found.known, n, found.nulls)
             calls = _calls_of(running, read, missing, wanted)
             out[fill.number, i] = replace(cost, **calls)
     return out, wanted.total()
@@ -143,8 +144,9 @@ def happened(running: Running) -> Costs:
     out: Costs = {}
     for fill in running.plan.fills:
         for i in range(len(fill.reads)):
-            cached, made = running.counts.get((fill.number, i), (0, 0))
-            out[fill.number, i] = Cost(cached + made, cached, made)
+            n = running.counts.get((fill.number, i), Counts())
+            rows = n.cached + n.made + n.nulls
+            out[fill.number, i] = Cost(rows, n.cached, n.made, n.nulls)
     return out
 
 
@@ -175,6 +177,7 @@ def _details(running: Running, node: Node, costs: Costs, analyze: bool) -> str:
         cost = costs[node.number, i]
         name = f"{_label(running, read)}: " if len(node.reads) > 1 else ""
         counts = f"{cost.cached:,} cached, "
+        counts += f"{cost.nulls:,} read as NULL, " if cost.nulls else ""
         counts += f"{cost.made:,} computed" if analyze else f"at most {cost.made:,} to compute"
         parts.append(name + counts + ("" if analyze else _calls(running, cost)))
     stops = "; stops at LIMIT" if node.top is not None else ""

@@ -9,6 +9,7 @@ once (`__c2`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,18 @@ ARROW = {
 UNKNOWN = "not computed"
 Run = Callable[[str], pa.Table]
 MANY_PARTS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """How many values were known, and how many are NULL because SET says to compute none."""
+
+    known: int = 0
+    nulls: int = 0
+
+    @property
+    def all(self) -> int:
+        return self.known + self.nulls
 
 
 class Filled:
@@ -96,6 +109,7 @@ class Fills:
         self._rows: dict[str, LookRows] = {}
         self._at_once: dict[int, pa.Array] = {}
         self._kept_rows: dict[str, NDArray[np.int64]] = {}
+        self.nulls: dict[str, int] = {}  # read as NULL, by the SET name that says so
 
     # Registration
 
@@ -257,11 +271,22 @@ class Fills:
 
     # Filling
 
-    def recall(self, read: Read, keys: Keys) -> int:
-        """Takes what is known for these keys; gives how many values are new."""
+    def recall(self, read: Read, keys: Keys) -> Recalled:
+        """Takes what is known for these keys; where nothing may be computed the rest is NULL."""
         if read.unit < 0:
-            return 0
-        return self._take(read, self.filler(read).recall(keys))
+            return Recalled()
+        known = self._take(read, self.filler(read).recall(keys))
+        setting = self.plan.units[read.unit].setting
+        if setting is None or setting in self.work.lazy:
+            return Recalled(known)
+        rest = np.asarray(keys, np.int64)
+        rest = rest[~self.filled[read.unit].known[rest]]
+        if not len(rest):
+            return Recalled(known)
+        values = pa.nulls(len(rest), ARROW[self.plan.units[read.unit].type])
+        nulls = self._take(read, Arrays(rest, values, pa.repeat(pa.scalar(UNKNOWN), len(rest))))
+        self.nulls[setting] = self.nulls.get(setting, 0) + nulls
+        return Recalled(known, nulls)
 
     def make(self, read: Read, keys: Sequence[int]) -> int:
         """Makes values of the first of these keys; gives how many are new."""

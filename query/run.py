@@ -121,7 +121,11 @@ def prepare(
     for rule in RULES:
         query = rule(query)
     notes: list[str] = []
-    lazy_rows = _lazy_rows(engine, query_relations(query), variables, notes)
+    catalog = Catalog(snapshot)
+    used = query_relations(query)
+    lazy_rows = _lazy_rows(engine, used, variables, notes)
+    if not variables.quiet:
+        notes += _held_back(catalog, used, variables)
     rewritten = rewrite(query, statement.text, values, lazy_rows)
     for unit in rewritten.units:
         _check_role(engine, unit)
@@ -129,7 +133,7 @@ def prepare(
     if rewritten.units or lazy_rows:
         order_last_block(rewritten.tree, relation_order)
     plan = plan_of(rewritten, bound.said, shown=shown)
-    return Prepared(Catalog(snapshot), plan, bound.names, values, variables, notes)
+    return Prepared(catalog, plan, bound.names, values, variables, notes)
 
 
 def query_relations(query: object) -> set[str]:
@@ -159,6 +163,26 @@ def _lazy_rows(
     return frozenset(out)
 
 
+def _held_back(catalog: Catalog, used: set[str], variables: Variables) -> list[str]:
+    """What SET keeps tools from looking at, for the lazy relations of a statement."""
+    out = []
+    for name in sorted(used):
+        role = RELATIONS[name].lazy
+        if role is None or getattr(variables, role) != "cached":
+            continue
+        n = catalog.unlooked(role) if role in PICTURE_TOOLS else None
+        if n == 0:
+            continue
+        rows = "holds what was stored" if n is None else (
+            f"has no rows of {n:,} picture{'' if n == 1 else 's'} that nobody has looked at"
+        )  # fmt: skip
+        out.append(
+            f"SET {role} = 'cached': {name} {rows}; to look where a statement needs it: "
+            f"SET {role} = 'lazy'"
+        )
+    return out
+
+
 def _check_role(engine: Engine, unit: Unit) -> None:
     if unit.kind == "matches":
         role = unit.roles[-1]
@@ -179,6 +203,18 @@ def _check_prices(engine: Engine, plan: Plan) -> None:
             need_price(model.address)
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Values of one read: known before, made now, and read as NULL because SET says so."""
+
+    cached: int = 0
+    made: int = 0
+    nulls: int = 0
+
+    def __add__(self, more: Counts) -> Counts:
+        return Counts(self.cached + more.cached, self.made + more.made, self.nulls + more.nulls)
+
+
 class Running:
     """One statement while it runs."""
 
@@ -197,7 +233,7 @@ class Running:
         self.open: dict[tuple[int, int], int] = {}  # (fill, read) -> keys left open
         self.top: dict[int, int] = {}
         self.checked = False
-        self.counts: dict[tuple[int, int], tuple[int, int]] = {}  # cached and made, by read
+        self.counts: dict[tuple[int, int], Counts] = {}  # by (fill, read)
         variables = prepared.variables
         lazy = frozenset(n for n in CHOICES if getattr(variables, n) == "lazy")
         self.work = Work(
@@ -273,13 +309,29 @@ class Running:
     def _result(self, table: pa.Table) -> Result:
         missing = self.not_looked_at()
         names = [*self.prepared.names, *table.column_names[len(self.prepared.names) :]]
-        notes = [*self.notes, self._why_partial(missing)] if missing else self.notes
+        notes = [*self.notes, *self.null_notes()]
+        if missing:
+            notes.append(self._why_partial(missing))
         return Result(table, names, "partial" if missing else "complete", notes, self._stats())
 
+    def null_notes(self) -> list[str]:
+        """What was read as NULL because SET says to compute nothing, and how to compute it."""
+        if self.prepared.variables.quiet:
+            return []
+        out = []
+        for setting, n in sorted(self.fills.nulls.items()):
+            values = "1 value that nobody has computed was" if n == 1 else (
+                f"{n:,} values that nobody has computed were"
+            )  # fmt: skip
+            out.append(
+                f"SET {setting} = 'cached': {values} read as NULL; to compute what a statement "
+                f"needs: SET {setting} = 'lazy'; to compute all: reel fill --{setting}"
+            )
+        return out
+
     def _why_partial(self, missing: int) -> str:
-        off = sorted({"captions", "ocr", "objects"} - self.work.lazy)
         why = f"the budget of {self.budget.ended_by} ended" if self.budget.ended_by else (
-            f"SET {off[0]} = 'cached'" if off else "some values could not be made"
+            "some values could not be made"
         )  # fmt: skip
         values = "value was" if missing == 1 else "values were"
         again = "; run it again to go on" if self.budget.ended_by else ""
@@ -299,6 +351,7 @@ class Running:
             "model_seconds": round(budget.seconds, 3),
             "sql_seconds": round(self.sql_seconds, 3),
             "not_looked_at": self.not_looked_at(),
+            "read_as_null": sum(self.fills.nulls.values()),
             **counts,
         }
 
@@ -344,20 +397,19 @@ class Running:
         return self._ask(fill.number, i, read, keys)
 
     def _recall(self, number: int, i: int, read: Read, keys: Keys) -> int:
-        known = self.fills.recall(read, keys)
-        self._count(number, i, known, 0)
-        return known
+        found = self.fills.recall(read, keys)
+        self._count(number, i, Counts(found.known, 0, found.nulls))
+        return found.all
 
     def _make(self, number: int, i: int, read: Read, keys: list[int]) -> int:
         if not self.checked:
             self.check_types()
         made = self.fills.make(read, keys)
-        self._count(number, i, 0, made)
+        self._count(number, i, Counts(0, made))
         return made
 
-    def _count(self, number: int, i: int, cached: int, made: int) -> None:
-        before = self.counts.get((number, i), (0, 0))
-        self.counts[number, i] = (before[0] + cached, before[1] + made)
+    def _count(self, number: int, i: int, more: Counts) -> None:
+        self.counts[number, i] = self.counts.get((number, i), Counts()) + more
 
     def _ask(self, number: int, i: int, read: Read, wanted: NDArray[np.int64]) -> bool:
         self.open.pop((number, i), None)

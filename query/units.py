@@ -67,6 +67,13 @@ class Unit:
         return cost + (1.0 if self.lazy_column else 0.5 if self.kind == "matches" else 0.0)
 
     @property
+    def setting(self) -> str | None:
+        """The name that SET to 'cached' keeps models from making it."""
+        if self.at_once or self.kind == "heavy":
+            return None
+        return {"ocr_text": "ocr", "speech_text": "speech"}.get(self.column, "captions")
+
+    @property
     def roles(self) -> tuple[Role, ...]:
         """The roles of the models that make it, the last one last."""
         if self.at_once or self.kind == "heavy" or self.column == "speech_text":

@@ -33,6 +33,7 @@ class Variables:
     partial: str = "sound"
     embedder: str | None = None
     statement_timeout: float = 30.0
+    quiet: bool = False  # the caller wants what there is and no note about the rest
 
     def with_value(self, name: str, text: str) -> Variables:
         """Raises BindError for an unknown name or a value that it cannot take."""
@@ -49,7 +50,9 @@ class Variables:
 
     def cached(self) -> Variables:
         """The same with nothing computed."""
-        return replace(self, captions=OFF, ocr=OFF, speech=OFF, objects=OFF, actions=OFF)
+        return replace(
+            self, captions=OFF, ocr=OFF, speech=OFF, objects=OFF, actions=OFF, quiet=True
+        )
 
 
 def _seconds(text: str) -> float:

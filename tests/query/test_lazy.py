@@ -116,15 +116,44 @@ def test_a_missing_file_is_named_and_nothing_is_stored(archive: Archive) -> None
     assert all(r[2] for r in engine_of(archive).sql(FILLED))
 
 
-def test_set_cached_computes_nothing_and_says_so(archive: Archive) -> None:
+def test_set_cached_reads_null_what_nobody_has_computed_and_says_so(archive: Archive) -> None:
     engine = engine_of(archive)
     engine.sql("SELECT caption FROM scenes WHERE video = 'v0.mp4' AND scene_no = 0")
     engine.sql("SET captions = 'cached'")
     result = engine.sql("SELECT scene_no, caption FROM scenes WHERE video = 'v0.mp4'")
-    assert result.row_count == 1
-    assert result.status == "partial"
+    assert result.status == "complete"
+    assert [text is None for _, text in result] == [False, True, True, True]
+    assert result.stats["read_as_null"] == 3
+    assert "3 values that nobody has computed were read as NULL" in result.notes[-1]
+    assert "SET captions = 'lazy'" in result.notes[-1]
+    missing = "SELECT count(*) FROM scenes WHERE caption IS NULL AND video = 'v0.mp4'"
+    assert engine.sql(missing).fetchone() == (3,)
     assert calls(engine) == 1
-    assert engine.sql(FILLED, cached=True).row_count == 1
+    quiet = engine.sql(FILLED, cached=True)
+    assert (quiet.row_count, quiet.status, quiet.notes) == (4, "complete", [])
+
+
+def test_set_cached_holds_for_judgements_descriptions_and_looks(archive: Archive) -> None:
+    engine = engine_of(archive, chat="fake:chat?reply=Yes.", vision="fake:vision?reply=Yes.")
+    for name in ("captions", "ocr"):
+        engine.sql(f"SET {name} = 'cached'")
+    values = "matches(caption, 'x'), matches(image, 'x'), describe(image, 'x'), ocr_text"
+    result = engine.sql(f"SELECT {values}, similarity(caption, 'x') FROM scenes LIMIT 2")
+    assert result.status == "complete"
+    assert result.fetchall() == [(None,) * 5] * 2
+    assert engine.sql("SELECT count(*) FROM scenes WHERE matches(image, 'x')").fetchone() == (0,)
+    assert sum(calls(engine, role) for role in ("captioner", "chat", "vision", "ocr")) == 0
+    looked = engine.sql("SELECT text FROM ocr")
+    assert (looked.row_count, looked.status) == (0, "complete")
+    assert any("no rows of 36 pictures" in n for n in looked.notes)
+
+
+def test_explain_tells_what_is_read_as_null(archive: Archive) -> None:
+    engine = engine_of(archive)
+    engine.sql("SET captions = 'cached'")
+    lines = [r[0] for r in engine.sql("EXPLAIN SELECT caption FROM scenes LIMIT 3")]
+    assert any("0 cached, 3 read as NULL, at most 0 to compute" in line for line in lines)
+    assert any("nothing to compute" in line for line in lines)
 
 
 def test_a_status_is_read_without_filling(archive: Archive) -> None:
