@@ -34,6 +34,7 @@ LOADERS: dict[str, str] = {
     "builtin": "reeldb.models.builtin.loader:load",
     "fake": "reeldb.models.fake:load",
     "openai": "reeldb.models.openai.loader:load",
+    "transformers": "reeldb.models.transformers.loader:load",
 }
 DEFAULTS: dict[Role, str | None] = {
     "embedder": "builtin:labels",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import cv2
 
+from reeldb.models.spread import spread
 from reeldb.schema.models import Message
 from reeldb.schema.spans import clock
 
@@ -15,17 +16,6 @@ if TYPE_CHECKING:
     from reeldb.schema.models import Image
 
 QUALITY = 85
-
-
-def spread(count: int, most: int) -> list[int]:
-    """At most `most` of `count` positions, evenly spread, in order.
-
-    >>> spread(8, 4), spread(8, 1), spread(3, 5)
-    ([1, 3, 5, 7], [4], [0, 1, 2])
-    """
-    if count <= most:
-        return list(range(count))
-    return [int((i + 0.5) * count / most) for i in range(most)]
 
 
 def count(messages: Sequence[Message]) -> int:

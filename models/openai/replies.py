@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from reeldb.schema.models import Reply
+from reeldb.models.said import MOST_REFUSAL, judged
+from reeldb.schema.models import Reply, Status
 
 ROUND_CAPS = frozenset(2**n for n in range(11, 21))  # context lengths: 2,048 to 1,048,576
-MOST_REFUSAL = 300  # characters; a longer text says more than no
-
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S)
-_NO = re.compile(
-    r"\A\W*(?:(?:i['’]?m|i am) (?:very |really |so )?sorry[,.]? (?:but )?)?"
-    r"(?:i (?:can['’]?t|cannot|can not|won['’]?t|am unable to|am not able to)"
-    r"|i['’]m (?:unable|not able) to)"
-    r" (?:assist|help|comply|fulfil|process|provide|describe|discuss|identify|engage|do that)",
-    re.I,
-)
 
 
 def reply_of(body: Any) -> Reply:
@@ -34,31 +24,23 @@ def reply_of(body: Any) -> Reply:
         return Reply("failed", note="the server's answer holds no choices", tokens=tokens)
     finish = choice.get("finish_reason")
     said = _clean(message.get("content"))
-    text = _THOUGHT.sub("", said).strip()
-    status, note = _judged(text, said, finish, _clean(message.get("refusal")).strip())
+    status, text, note = _judged(said, finish, _clean(message.get("refusal")).strip())
     if tokens in ROUND_CAPS:
         warning = (
             f"{tokens} tokens in all, a round number: the server may have cut what it read "
             "at its context length (Ollama: raise num_ctx)"
         )
         note = f"{note}; {warning}" if note else warning
-    return Reply(status, text if status == "ok" else "", note, tokens, out)  # type: ignore[arg-type]
+    return Reply(status, text, note, tokens, out)
 
 
-def _judged(text: str, said: str, finish: object, refusal: str) -> tuple[str, str]:
-    """The status and the note."""
+def _judged(said: str, finish: object, refusal: str) -> tuple[Status, str, str]:
+    """The status, the text that counts, and the note."""
     if refusal:
-        return "refused", f"the model declined: {refusal[:MOST_REFUSAL]}"
+        return "refused", "", f"the model declined: {refusal[:MOST_REFUSAL]}"
     if finish == "content_filter":
-        return "refused", "stopped by the server's content filter"
-    if not text and finish == "length":
-        spent = "thinking" if said.strip() else "nothing"
-        return "failed", f"its tokens went for {spent}, none for a reply; raise max_tokens"
-    if not text:
-        return "empty", "the model said nothing"
-    if len(text) <= MOST_REFUSAL and _NO.search(text):
-        return "refused", f"the model declined: {text}"
-    return "ok", "cut off at its token limit; raise max_tokens" if finish == "length" else ""
+        return "refused", "", "stopped by the server's content filter"
+    return judged(said, cut=finish == "length")
 
 
 def _clean(content: object) -> str:

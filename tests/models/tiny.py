@@ -1,0 +1,218 @@
+"""Tiny models with random weights, saved to folders as real ones are, each with its processor.
+
+Torch is needed to call these, not to import them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+WORDS = (
+    "a the red blue green picture at of what is in this say yes no one word car dog and there "
+    "describe scene reply with user assistant system answer question 0 1 2 3 4 5 6 7 8 9 : . , ?"
+).split()
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n"
+    "{% if m['content'] is string %}{{ m['content'] }}{% else %}"
+    "{% for p in m['content'] %}{% if p['type'] == 'image' %}IMAGE"
+    "{% else %}{{ p['text'] }}{% endif %}{% endfor %}{% endif %}<|im_end|>\n"
+    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+SIZES: dict[str, Any] = {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+}
+
+
+def tokenizer(specials: tuple[str, ...] = (), template: str = CHATML) -> Any:
+    """A byte-level tokenizer that splits anything and knows some words, trained on the spot."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    names = ["<pad>", "<|im_start|>", "<|im_end|>", *specials]
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=names,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    made.train_from_iterator([" ".join(WORDS)] * 4, trainer)
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=made,
+        pad_token="<pad>",
+        eos_token="<|im_end|>",
+        extra_special_tokens=list(specials),
+        clean_up_tokenization_spaces=False,
+    )
+    fast.chat_template = template
+    return fast
+
+
+def seeded(make: Callable[[], Any]) -> Any:
+    """The model that `make` gives, with the same random weights each time, large enough that
+    different prompts get different replies."""
+    import torch
+
+    torch.manual_seed(0)
+    model = make().eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim > 1:
+                parameter.normal_(0, 0.3)
+    return model
+
+
+def saved(folder: Path, model: Any, *processors: Any) -> Path:
+    for part in (model, *processors):
+        part.save_pretrained(folder)
+    return folder
+
+
+def llama(folder: Path, context: int = 512, **changes: Any) -> Path:
+    """A chat model without pictures."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    words = tokenizer()
+    config = LlamaConfig(
+        vocab_size=len(words), max_position_embeddings=context, **SIZES, **_ends(words), **changes
+    )
+    return saved(folder, seeded(lambda: LlamaForCausalLM(config)), words)
+
+
+def _ends(words: Any) -> dict[str, Any]:
+    return {
+        "pad_token_id": words.pad_token_id,
+        "eos_token_id": words.eos_token_id,
+        "bos_token_id": None,
+    }
+
+
+def qwen_vl(folder: Path) -> Path:
+    """Qwen2.5-VL: pictures of any size, three-dimensional positions."""
+    import transformers as t
+
+    marks = ("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
+    words = tokenizer(marks, CHATML.replace("IMAGE", "<|vision_start|><|image_pad|><|vision_end|>"))
+    ids = {m: words.convert_tokens_to_ids(m) for m in marks}
+    config = t.Qwen2_5_VLConfig(
+        text_config={
+            "vocab_size": len(words),
+            "max_position_embeddings": 2048,
+            "rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 1e4},
+            **SIZES,
+            **_ends(words),
+        },
+        vision_config={
+            "depth": 2, "hidden_size": 32, "num_heads": 4, "intermediate_size": 64,
+            "out_hidden_size": 32, "patch_size": 14, "window_size": 28,
+            "fullatt_block_indexes": [1],
+        },
+        image_token_id=ids["<|image_pad|>"], video_token_id=ids["<|video_pad|>"],
+        vision_start_token_id=ids["<|vision_start|>"], vision_end_token_id=ids["<|vision_end|>"],
+        tie_word_embeddings=False,
+    )  # fmt: skip
+    images = t.Qwen2VLImageProcessor(size={"shortest_edge": 28 * 28, "longest_edge": 112 * 112})
+    videos = t.Qwen2VLVideoProcessor()
+    processor = t.Qwen2_5_VLProcessor(images, words, videos, chat_template=words.chat_template)
+    return saved(folder, seeded(lambda: t.Qwen2_5_VLForConditionalGeneration(config)), processor)
+
+
+def idefics(folder: Path) -> Path:
+    """Idefics3, which SmolVLM is: pictures cut into tiles of one size."""
+    import transformers as t
+
+    marks = ("<fake_token_around_image>", "<image>", "<end_of_utterance>", "<global-img>")
+    words = tokenizer(marks, CHATML.replace("IMAGE", "<image>"))
+    config = t.Idefics3Config(
+        text_config={
+            "model_type": "llama", "vocab_size": len(words), "max_position_embeddings": 2048,
+            **SIZES, **_ends(words),
+        },
+        vision_config={
+            "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
+            "num_attention_heads": 4, "image_size": 56, "patch_size": 14,
+        },
+        image_token_id=words.convert_tokens_to_ids("<image>"), scale_factor=2,
+        pad_token_id=words.pad_token_id, tie_word_embeddings=False,
+    )  # fmt: skip
+    images = t.Idefics3ImageProcessor(
+        size={"longest_edge": 112}, max_image_size={"longest_edge": 56}
+    )
+    processor = t.Idefics3Processor(
+        images, words, image_seq_len=4, chat_template=words.chat_template
+    )
+    return saved(folder, seeded(lambda: t.Idefics3ForConditionalGeneration(config)), processor)
+
+
+def llava(folder: Path) -> Path:
+    """LLaVA-OneVision: SigLIP pictures in tiles, Qwen2 for words."""
+    import transformers as t
+
+    words = tokenizer(("<image>", "<video>"), CHATML.replace("IMAGE", "<image>\n"))
+    config = t.LlavaOnevisionConfig(
+        text_config={
+            "model_type": "qwen2", "vocab_size": len(words), "max_position_embeddings": 2048,
+            **SIZES, **_ends(words),
+        },
+        vision_config={
+            "model_type": "siglip_vision_model", "hidden_size": 32, "intermediate_size": 64,
+            "num_hidden_layers": 2, "num_attention_heads": 4, "image_size": 28, "patch_size": 14,
+            "vision_use_head": False,
+        },
+        image_token_id=words.convert_tokens_to_ids("<image>"),
+        video_token_id=words.convert_tokens_to_ids("<video>"),
+        image_grid_pinpoints=[[28, 28], [28, 56], [56, 28]],
+        vision_feature_layer=-1, tie_word_embeddings=False,
+    )  # fmt: skip
+    images = t.LlavaOnevisionImageProcessor(
+        size={"height": 28, "width": 28}, image_grid_pinpoints=[[28, 28], [28, 56], [56, 28]]
+    )
+    videos = t.LlavaOnevisionVideoProcessor(size={"height": 28, "width": 28})
+    processor = t.LlavaOnevisionProcessor(
+        images, words, videos, num_image_tokens=4, vision_feature_select_strategy="full",
+        chat_template=words.chat_template,
+    )  # fmt: skip
+    return saved(
+        folder, seeded(lambda: t.LlavaOnevisionForConditionalGeneration(config)), processor
+    )
+
+
+def blip(folder: Path) -> Path:
+    """BLIP: a picture in, a sentence out; it reads no prompt."""
+    import transformers as t
+
+    words = tokenizer(("[DEC]",))
+    config = t.BlipConfig(
+        text_config={
+            "vocab_size": len(words), "hidden_size": 32, "encoder_hidden_size": 32,
+            "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+            "max_position_embeddings": 64, "bos_token_id": words.convert_tokens_to_ids("[DEC]"),
+            "sep_token_id": words.eos_token_id, "eos_token_id": words.eos_token_id,
+            "pad_token_id": words.pad_token_id,
+        },
+        vision_config={
+            "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
+            "num_attention_heads": 4, "image_size": 32, "patch_size": 16,
+        },
+    )  # fmt: skip
+    images = t.BlipImageProcessor(size={"height": 32, "width": 32})
+    return saved(
+        folder,
+        seeded(lambda: t.BlipForConditionalGeneration(config)),
+        t.BlipProcessor(images, words),
+    )
+
+
+VISION: dict[str, Callable[[Path], Path]] = {
+    "qwen_vl": qwen_vl,
+    "idefics": idefics,
+    "llava": llava,
+}
