@@ -12,7 +12,7 @@ from typing import Any
 WORDS = (
     "a the red blue green picture at of what is in this say yes no one word car dog and there "
     "describe scene reply with user assistant system answer question 0 1 2 3 4 5 6 7 8 9 : . , ?"
-).split()
+)
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n"
     "{% if m['content'] is string %}{{ m['content'] }}{% else %}"
@@ -44,7 +44,7 @@ def tokenizer(specials: tuple[str, ...] = (), template: str = CHATML) -> Any:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    made.train_from_iterator([" ".join(WORDS)] * 4, trainer)
+    made.train_from_iterator([WORDS] * 4, trainer)
     fast = PreTrainedTokenizerFast(
         tokenizer_object=made,
         pad_token="<pad>",
@@ -106,7 +106,9 @@ def qwen_vl(folder: Path) -> Path:
         text_config={
             "vocab_size": len(words),
             "max_position_embeddings": 2048,
-            "rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 1e4},
+            "rope_parameters": {
+                "rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 1e4,
+            },
             **SIZES,
             **_ends(words),
         },
