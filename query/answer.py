@@ -76,6 +76,7 @@ class Step:
     made: int = 0
     reused: int = 0
     calls: int = 0
+    tokens: int = 0
     seconds: float = 0.0
 
 

@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from reeldb.query.answer import Answer, choices_of
-from reeldb.query.reasoners.embedding import EmbeddingReasoner
-from reeldb.query.strategies.registry import strategy
-from reeldb.query.task import Task, scope_of
+from reeldb.query.budget import Budget, Limits
+from reeldb.query.catalog import Catalog
+from reeldb.query.fillers.base import Work
+from reeldb.query.operators.grid import Grid, grid_of
+from reeldb.query.operators.scope import Spans, scope_of
+from reeldb.query.operators.trace import Watch
+from reeldb.query.pictures import PictureReader
+from reeldb.query.reasoners.choose import made, reasoner_for
+from reeldb.query.roles import ROLES, Cast
+from reeldb.query.strategies.plan import Shape, calls_of, captions_of
+from reeldb.query.strategies.registry import Chosen, chosen
+from reeldb.query.task import Task
+from reeldb.query.variables import CHOICES
 from reeldb.schema.errors import ArchiveError, BindError
 
 if TYPE_CHECKING:
+    from reeldb.index.snapshot import Snapshot
     from reeldb.query.engine import Engine
+    from reeldb.query.strategies.verdict import Verdict
 
 MOST_CHOICES = 26
+CALLS_A_REPLY = 2  # the request, and one to repair a reply that cannot be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +38,7 @@ class Question:
     """A question before it is planned.
 
     `scope` is the text after FROM, with its WHERE; `videos` are ids that narrow it further.
-    `budget` holds limits by unit.
+    `budget` holds limits by unit; without any, the strategy's own bound is the budget.
     """
 
     text: str
@@ -47,24 +60,116 @@ class Question:
             raise BindError("two choices are the same text")
 
 
-def ask(engine: Engine, question: Question) -> Answer:
-    """Answers the question, and keeps the answer where the archive can be written."""
-    started = time.monotonic()
-    chosen = strategy(question.strategy, question.options)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that is bound: its strategy, its models and the moments it is about."""
+
+    question: Question
+    chosen: Chosen
+    cast: Cast
+    scope: str | None
+    spans: Spans | None
+    spent: int = 0
+    partial: bool = False
+    notes: tuple[str, ...] = ()
+
+    def grid(self, catalog: Catalog) -> Grid:
+        if self.spans is None:
+            ids = catalog.snapshot.videos["video_id"].to_pylist()
+            return grid_of(catalog, ((v, 0.0, float("inf")) for v in ids))
+        return grid_of(catalog, self.spans)
+
+    def shape(self, grid: Grid) -> Shape:
+        step_s = grid.step_s
+        return Shape(len(grid), len(grid.videos()), self.by() == "chat", step_s)
+
+    def by(self) -> str:
+        """Which reasoner answers."""
+        return reasoner_for(self.cast, self.chosen.reasoner)
+
+
+def bound(engine: Engine, question: Question) -> Asked:
+    """Binds the question and runs the statement that finds its scope."""
+    picked = chosen(question.strategy, question.options)
+    cast = Cast(engine.models, picked.roles)
+    reasoner_for(cast, picked.reasoner)
     scope, parameters = _scope(question)
+    found = scope_of(engine, scope, parameters, question.budget)
+    if found.result is None:
+        return Asked(question, picked, cast, scope, found.spans)
+    result = found.result
+    return Asked(
+        question, picked, cast, scope, found.spans, int(result.stats.get("calls", 0)),
+        result.status != "complete", tuple(result.notes),
+    )  # fmt: skip
+
+
+def ask(engine: Engine, question: Question, watch: Watch | None = None) -> Answer:
+    """Answers the question, and keeps the answer where the archive can be written.
+
+    `watch` is shown each step as it ends.
+    """
+    started = time.monotonic()
+    asked = bound(engine, question)
+    answer = engine.archive.read(lambda s: answered(engine, s, asked, watch=watch))
+    return _keep(engine, replace(answer, seconds=time.monotonic() - started))
+
+
+def answered(
+    engine: Engine,
+    snapshot: Snapshot,
+    asked: Asked,
+    *,
+    watch: Watch | None = None,
+    recorded: frozenset[str] | None = None,
+) -> Answer:
+    """The answer on one snapshot; `recorded` are the ledger keys of one that is replayed."""
+    started, catalog = time.monotonic(), Catalog(snapshot)
+    grid = asked.grid(catalog)
+    strategy, question = asked.chosen.strategy, asked.question
+    budget = Budget(limits_of(question.budget, asked, grid))
+    if question.budget:
+        budget.take("looks", asked.spent)
+    notes = list(asked.notes)
+    pictures = PictureReader(engine.opener, notes)
+    lazy = frozenset(n for n in CHOICES if getattr(engine.variables, n) == "lazy")
+    work = Work(
+        catalog, asked.cast.models, engine.ledger(), budget, pictures, notes, {}, lazy
+    )  # fmt: skip
     task = Task(
-        engine,
-        question.text,
-        choices_of(question.choices),
-        scope_of(engine, scope, parameters),
-        parameters,
-        dict(question.budget),
-    )
-    verdict = chosen.answer(task)
+        question.text, choices_of(question.choices), grid, work, asked.cast,
+        bounded=bool(question.budget), recorded=recorded, watch=watch,
+    )  # fmt: skip
+    task.partial = asked.partial
+    try:
+        reasoner = made(asked.by(), task)
+        verdict = strategy.answer(task, reasoner)
+    finally:
+        pictures.close()
+    if budget.ended_by is not None:
+        task.note(f"the budget ended the looking: {budget.ended_by}")
+    if reasoner.note:
+        task.note(reasoner.note)
+    return _answer(asked, task, verdict, reasoner.name, snapshot, time.monotonic() - started)
+
+
+def limits_of(amounts: Mapping[str, float], asked: Asked, grid: Grid) -> Limits:
+    """The budget as limits; a kind that it does not name has the strategy's own bound."""
+    lines = asked.chosen.strategy.plan(asked.shape(grid))
+    given = Limits.of(amounts) if amounts else Limits()
+    if given.calls is not None:
+        return given
+    captions = captions_of(lines) if "captions" not in amounts else given.captions
+    return replace(given, captions=captions, chats=CALLS_A_REPLY * calls_of(lines))
+
+
+def _answer(
+    asked: Asked, task: Task, verdict: Verdict, reasoner: str, snapshot: Snapshot, seconds: float
+) -> Answer:
+    question = asked.question
     status = "partial" if verdict.status == "complete" and task.partial else verdict.status
-    if verdict.reasoner == EmbeddingReasoner.name:
-        task.notes.append(EmbeddingReasoner.note)
-    answer = Answer(
+    used = {str(r): a for r, a in asked.cast.models.roles.items() if a}
+    return Answer(
         id=uuid4().hex,
         question=question.text,
         answer=verdict.answer,
@@ -72,20 +177,33 @@ def ask(engine: Engine, question: Question) -> Answer:
         confidence=verdict.confidence,
         status=status,
         evidence=verdict.evidence,
-        strategy=chosen.name,
-        reasoner=verdict.reasoner,
+        strategy=asked.chosen.strategy.name,
+        reasoner=reasoner,
         statement=question.statement,
-        plan={"strategy": chosen.name, **verdict.options, "scope": scope or "the whole archive"},
-        models={r: a for r, a in engine.models.roles.items() if a},
+        plan=_plan(asked, snapshot),
+        models=used,
         notes=tuple(task.notes),
-        trace=tuple(task.trace),
-        calls=int(task.spent.get("calls", 0)),
-        captions_made=int(task.spent.get("captions", 0)),
-        captions_reused=int(task.spent.get("reused", 0)),
-        tokens=int(task.spent.get("tokens", 0)),
-        seconds=time.monotonic() - started,
+        trace=tuple(task.trace.steps),
+        reply_keys=tuple(task.keys),
+        calls=task.trace.total("calls") + asked.spent,
+        captions_made=task.captions_made,
+        captions_reused=task.captions_reused,
+        tokens=task.work.budget.tokens,
+        seconds=seconds,
     )
-    return _keep(engine, answer)
+
+
+def _plan(asked: Asked, snapshot: Snapshot) -> dict[str, object]:
+    """What a replay needs, and people like to read."""
+    return {
+        "strategy": asked.chosen.strategy.name,
+        "options": dict(asked.question.options),
+        "choices": list(asked.question.choices),
+        "scope": asked.scope or "the whole archive",
+        "spans": asked.spans,
+        "roles": {r: a for r in ROLES if (a := asked.cast.address(r))},
+        "versions": dict(snapshot.versions),
+    }
 
 
 def _scope(question: Question) -> tuple[str | None, dict[str, object]]:
@@ -105,7 +223,5 @@ def _keep(engine: Engine, answer: Answer) -> Answer:
         with engine.archive.lock():
             engine.archive.store.append("answers", answer.row())
     except ArchiveError as error:
-        from dataclasses import replace
-
         return replace(answer, notes=(*answer.notes, f"the answer was not kept: {error}"))
     return answer

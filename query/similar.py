@@ -64,13 +64,17 @@ class Similarity:
     def _search(
         self, unit: Unit, values: Mapping[str, object]
     ) -> tuple[VectorSearch, NDArray[np.float32]]:
+        search = self.vectors()
+        return search, self._query(self.embedder(), unit, values)
+
+    def vectors(self) -> VectorSearch:
+        """The vectors of the embedder's space. Raises BindError where there are none."""
         from reeldb.index.vectors import VectorSearch
 
         embedder = self.embedder()
         if embedder.space not in self.snapshot.spaces():
             raise BindError(self._why_not(embedder))
-        query = self._query(embedder, unit, values)
-        return VectorSearch(self.snapshot, embedder.space), query
+        return VectorSearch(self.snapshot, embedder.space)
 
     def embedder(self) -> Embedder:
         """The model of the role, if it is the one that `SET embedder` names."""

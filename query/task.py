@@ -1,267 +1,324 @@
 """One question being answered: its scope, its budget, its trace, and the operators.
 
-Every operator is a statement of the query language over the same ledger, so a strategy is
-planned, budgeted and cached by the same machinery as any SELECT. Strategies call operators;
-they never touch tables.
+Strategies call operators; they never touch tables. All operators of a question work on one
+snapshot, one ledger and one budget, and each writes a step of the trace.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from reeldb.query.answer import Choice, Evidence, Step
-from reeldb.schema.errors import BindError
+from reeldb.query.answer import Choice, Evidence
+from reeldb.query.budget import Kind
+from reeldb.query.operators.captions import Stretch, StretchCaptions
+from reeldb.query.operators.grid import Grid, Picture
+from reeldb.query.operators.nearest import PictureVectors
+from reeldb.query.operators.replies import UNPAID, UNPARSED, Form, Heard, Replies, Request
+from reeldb.query.operators.trace import Cost, Trace, Watch
+from reeldb.query.operators.words import stored_words
+from reeldb.query.prompts import FRAME, NODE, Prompt
+from reeldb.query.roles import Cast
+from reeldb.query.similar import Similarity
+from reeldb.schema.errors import ExecuteError
 
 if TYPE_CHECKING:
-    from reeldb.query.engine import Engine
-    from reeldb.query.result import Result
-    from reeldb.schema.models import TextEmbedder, Vectors
+    from reeldb.query.fillers.base import Work
+    from reeldb.schema.models import Vectors
 
 REACH_S = 5.0  # evidence shows this much of a scene to either side of the picture
+KEPT_FOR_THE_ANSWER = 2  # calls of a budget that the search may not use up
+SHOWN = 64  # pictures whose times a step of the trace lists
+T = TypeVar("T")
 
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A grid picture in the scope, with the scene it lies in."""
-
-    video: str
-    video_id: str
-    t_s: float
-    scene_start_s: float
-    scene_end_s: float
-    relevance: float | None = None
+__all__ = ["Form", "Grid", "Heard", "Picture", "Request", "Seen", "Stretch", "Task"]
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A picture that was looked at, and what was read of it."""
+    """What was looked at, and what was read of it. `state` is that of the caption: ok, empty,
+    refused, failed, unread, or unpaid where the budget ended before it."""
 
-    picture: Picture
+    pictures: tuple[Picture, ...]
+    start_s: float
+    end_s: float
     caption: str | None
     key: str | None
-    onscreen: str
-    spoken: str
+    state: str = "ok"
+    onscreen: str = ""
+    spoken: str = ""
+
+    @property
+    def picture(self) -> Picture:
+        """The one that stands for all."""
+        return self.pictures[len(self.pictures) // 2]
 
     @property
     def words(self) -> str:
         return "\n".join(t for t in (self.caption, self.onscreen, self.spoken) if t)
 
 
-@dataclass(slots=True)
 class Task:
-    """What a strategy works on. `budget` holds limits by unit; what was spent is in `spent`."""
+    """What a strategy works on.
 
-    engine: Engine
-    question: str
-    choices: tuple[Choice, ...]
-    scope: str
-    parameters: Mapping[str, object]
-    budget: dict[str, float]
-    spent: dict[str, float] = field(default_factory=dict)
-    trace: list[Step] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    partial: bool = False
+    `recorded` are the ledger keys of an answer that is replayed: then operators make nothing,
+    and a key that the ledger has lost is an ExecuteError. `bounded` says that the user gave the
+    budget: then repeated requests are debited from it too.
+    """
 
-    @property
-    def text_embedder(self) -> TextEmbedder:
-        return self.engine.models.text_embedder()
+    def __init__(
+        self,
+        question: str,
+        choices: tuple[Choice, ...],
+        grid: Grid,
+        work: Work,
+        cast: Cast,
+        *,
+        bounded: bool = False,
+        recorded: frozenset[str] | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self.question, self.choices, self.cast, self.work = question, choices, cast, work
+        self.notes, self.keys, self.partial = work.notes, dict[str, None](), False
+        self.trace = Trace(work.budget, watch)
+        self._grid, self._bounded, self._recorded = grid, bounded, recorded
+        self._made: set[str] = set()
+        self._reused: set[str] = set()
+        self._repeats = 0
+        self._held = self._hold()
 
-    # Operators
+    # Operators: pictures
 
-    def search(self, text: str, k: int) -> list[Picture]:
-        """The k grid pictures in the scope most similar to the text, best first."""
-        rows = self._run(
-            "search",
-            f"{self.scope} SELECT {PICTURE}, similarity(f.image, $reel_text) AS relevance "
-            f"{IN_SCOPE} AND similarity(f.image, $reel_text) IS NOT NULL "
-            f"ORDER BY relevance DESC LIMIT {int(k)}",
-            {"reel_text": text},
-        ).fetchall()
-        return [Picture(*row) for row in rows]
+    def grid(self, fps: float | None = None) -> Grid:
+        """All grid pictures in the scope, thinned to about `fps` a second where given."""
+        with self.trace.step("grid", {"fps": fps}) as cost:
+            grid = self._grid.stride(fps)
+            cost.outputs = {"pictures": len(grid), "videos": len(grid.videos())}
+        return grid
 
-    def uniform(self, n: int) -> list[Picture]:
-        """At most n grid pictures spread evenly over the scope, in time order."""
-        rows = self._run(
-            "uniform",
-            f"{self.scope} SELECT {PICTURE} {IN_SCOPE} ORDER BY f.video, f.video_id, f.t_s",
-            {},
-        ).fetchall()
-        n = min(n, len(rows))
-        return [Picture(*rows[(2 * i + 1) * len(rows) // (2 * n)]) for i in range(n)]
+    def uniform(self, n: int, grid: Grid | None = None) -> list[Picture]:
+        """At most n pictures spread evenly over the grid, in (video, time) order."""
+        with self.trace.step("uniform", {"n": n}) as cost:
+            found = list((self._grid if grid is None else grid).spread(n))
+            cost.outputs = _times(found)
+        return found
 
-    def look(self, pictures: Sequence[Picture]) -> list[Seen]:
+    def search(self, text: str, k: int, grid: Grid | None = None) -> list[Picture]:
+        """The k grid pictures most similar to the text, best first, with their `relevance`."""
+        grid = self._grid if grid is None else grid
+        with self.trace.step("search", {"text": text, "k": k}) as cost:
+            best = self._vectors().best(text, k, grid) if len(grid) else []
+            found = [replace(grid[i], relevance=score) for i, score in best]
+            cost.outputs = _times(found)
+        return found
+
+    # Operators: vectors
+
+    def vectors(self, pictures: Sequence[Picture]) -> Vectors:
+        """The stored unit vectors, float32 (pictures, dim); a row of NaN where there is none.
+
+        Raises BindError, with the cure, where the archive has none of the embedder in use.
+        """
+        with self.trace.step("vectors", {"pictures": len(pictures)}) as cost:
+            found = self._vectors().of(pictures)
+            cost.outputs = {"without": int(np.isnan(found[:, :1]).sum())}
+        return found
+
+    def cosines(self, texts: Sequence[str], pictures: Sequence[Picture]) -> Vectors:
+        """Cosines of shape (texts, pictures), float32; NaN where a picture has no vector."""
+        with self.trace.step("cosines", {"texts": list(texts), "pictures": len(pictures)}):
+            return self._vectors().cosines(texts, pictures)
+
+    def has_vectors(self) -> bool:
+        models = self.cast.models
+        if models.address("embedder") is None:
+            return False
+        return models.embedder().space in self.work.catalog.snapshot.spaces()
+
+    def text_cosines(self, texts: Sequence[str], others: Sequence[str]) -> Vectors:
+        """Cosines of shape (texts, others) by the text embedder."""
+        embed = self.cast.models.text_embedder().embed_texts
+        return np.asarray(embed(list(texts)) @ embed(list(others)).T, np.float32)
+
+    # Operators: looking
+
+    def look(self, pictures: Sequence[Picture], prompt: Prompt = FRAME) -> list[Seen]:
         """The pictures with their captions (made where missing, within the budget), and with
         the on-screen text and speech that the archive already holds, in the given order."""
-        if not pictures:
-            return []
-        captions = self._captions(pictures)
-        words = self._words(pictures)
-        seen = []
-        for p in pictures:
-            caption, key = captions.get((p.video_id, p.t_s), (None, None))
-            onscreen, spoken = words.get((p.video_id, p.t_s), ("", ""))
-            seen.append(Seen(p, caption, key, onscreen, spoken))
-        return seen
+        stretches = [Stretch((p,), p.t_s, p.t_s) for p in pictures]
+        kind = "frame" if prompt is FRAME else "asked"
+        seen = self._captioned(stretches, kind, prompt)
+        words = stored_words(self.work.catalog, pictures)
+        return [
+            replace(s, onscreen=onscreen, spoken=spoken)
+            for s, (onscreen, spoken) in zip(seen, words, strict=True)
+        ]
 
-    def picture_cosines(self, texts: Sequence[str], pictures: Sequence[Picture]) -> Vectors:
-        """Cosines of shape (texts, pictures); NaN where a picture has no vector."""
-        out = np.full((len(texts), len(pictures)), np.nan, np.float32)
-        if not pictures or not self.engine.has_vectors():
-            return out
-        columns = ", ".join(f"similarity(f.image, $reel_t{i})" for i in range(len(texts)))
-        rows = self._run(
-            "similarity",
-            f"SELECT f.video_id, f.t_s, {columns} FROM frames f WHERE {_these(pictures)}",
-            {f"reel_t{i}": t for i, t in enumerate(texts)} | _values(pictures),
-        ).fetchall()
-        at = {(p.video_id, p.t_s): i for i, p in enumerate(pictures)}
-        for video_id, t_s, *cosines in rows:
-            out[:, at[video_id, t_s]] = [np.nan if c is None else c for c in cosines]
-        return out
+    def describe(self, stretches: Sequence[Stretch], prompt: Prompt = NODE) -> list[Seen]:
+        """One caption a stretch, of all its pictures together, in the given order."""
+        return self._captioned(stretches, "node", prompt)
+
+    # Operators: asking
+
+    def ask(self, role: str, requests: Sequence[Request], form: Form[T]) -> list[Heard[T]]:
+        """One reply a request, in order; the model of the role is asked in parallel, once a
+        request ever. A reply that cannot be read is repaired once; nothing here raises for a
+        reply that is missing or wrong: see `Heard.status`.
+        """
+        if any(r.pictures for r in requests) and not self.cast.sees(role):
+            self.note(f"the {role} takes no pictures: it was asked without them")
+            requests = [replace(r, pictures=()) for r in requests]
+        heard = self._replies(role, requests, form)
+        wrong = [i for i, h in enumerate(heard) if h.status == UNPARSED]
+        if wrong:
+            again = [requests[i].again(heard[i].text, form.wish) for i in wrong]
+            for i, h in zip(wrong, self._replies(role, again, form), strict=True):
+                heard[i] = h if h.status != UNPAID else heard[i]
+        for h in heard:
+            if h.status != "ok":
+                why = f": {h.note}" if h.note else ""
+                self.note(f"a reply of the {role} is {h.status}{why}")
+        return heard
+
+    def note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def release(self) -> None:
+        """From here on the calls that were kept for the answer may be used."""
+        limits = self.work.budget.limits
+        if self._held and limits.calls is not None:
+            self.work.budget.limits = replace(limits, calls=limits.calls + self._held)
+            self._held = 0
 
     # Evidence
 
     def evidence(self, seen: Sequence[Seen]) -> tuple[Evidence, ...]:
-        """Spans that cite what was seen, best first; two pictures of one stretch are one span."""
+        """Spans that cite what was seen, best first; two things of one stretch are one span."""
         out: list[Evidence] = []
         for s in seen:
             p = s.picture
-            start_s = max(p.scene_start_s, p.t_s - REACH_S)
-            end_s = min(p.scene_end_s, p.t_s + REACH_S)
+            start_s, end_s = s.start_s, s.end_s
+            if start_s == end_s:
+                start_s = max(p.scene_start_s, p.t_s - REACH_S)
+                end_s = min(p.scene_end_s, p.t_s + REACH_S)
             if not any(e.video_id == p.video_id and e.start_s <= p.t_s < e.end_s for e in out):
                 text = s.words.replace("\n", "; ")
                 out.append(Evidence(p.video, p.video_id, start_s, end_s, text, s.key))
         return tuple(out)
 
+    # What it has cost
+
+    @property
+    def captions_made(self) -> int:
+        return len(self._made)
+
+    @property
+    def captions_reused(self) -> int:
+        return len(self._reused)
+
     # Inside
 
-    def _captions(
-        self, pictures: Sequence[Picture]
-    ) -> dict[tuple[str, float], tuple[str | None, str | None]]:
-        result = self._run(
-            "caption",
-            f"SELECT f.video_id, f.t_s, f.caption FROM frames f WHERE {_these(pictures)}",
-            _values(pictures),
-            budgeted=True,
-        )
-        keys = self._run(
-            "cite",
-            "SELECT f.video_id, f.t_s, c.key FROM frames f JOIN captions c USING (video_id) "
-            "WHERE c.kind = 'frame' AND c.status = 'ok' AND c.model = $reel_model "
-            f"AND c.times_ms[1] = round(f.t_s * 1000) AND {_these(pictures)}",
-            {"reel_model": self.engine.models.captioner().identity} | _values(pictures),
-        )
-        cited = {(v, t): key for v, t, key in keys.fetchall()}
-        return {(v, t): (text, cited.get((v, t))) for v, t, text in result.fetchall()}
+    def _hold(self) -> int:
+        limits = self.work.budget.limits
+        if limits.calls is None or not self.cast.has("reasoner"):
+            return 0
+        held = min(KEPT_FOR_THE_ANSWER, limits.calls // 2)
+        self.work.budget.limits = replace(limits, calls=limits.calls - held)
+        return held
 
-    def _words(self, pictures: Sequence[Picture]) -> dict[tuple[str, float], tuple[str, str]]:
-        rows = self._run(
-            "read",
-            "SELECT f.video_id, f.t_s, "
-            "(SELECT string_agg(o.text, ' ' ORDER BY o.line_no) FROM ocr o "
-            " WHERE o.video_id = f.video_id AND o.t_s = f.t_s), "
-            "(SELECT string_agg(s.text, ' ' ORDER BY s.start_s) FROM speech s "
-            " WHERE s.video_id = f.video_id AND s.start_s <= f.t_s AND f.t_s < s.end_s) "
-            f"FROM frames f WHERE {_these(pictures)}",
-            _values(pictures),
-            cached=True,
-        ).fetchall()
-        return {(v, t): (onscreen or "", spoken or "") for v, t, onscreen, spoken in rows}
+    def _vectors(self) -> PictureVectors:
+        models = self.cast.models
+        return PictureVectors(Similarity(self.work.catalog.snapshot, models, None))
 
-    def _run(
-        self,
-        operator: str,
-        statement: str,
-        values: Mapping[str, object],
-        *,
-        budgeted: bool = False,
-        cached: bool = False,
-    ) -> Result:
-        """Runs one operator's statement, charges the budget and writes the trace."""
-        started = time.monotonic()
-        used = {k: v for k, v in self.parameters.items() if f"${k}" in self.scope}
-        result = self.engine.sql(
-            statement,
-            {**(used if self.scope and statement.startswith(self.scope) else {}), **values},
-            budget=self.left() if budgeted else None,
-            cached=cached,
+    def _debit(self, kind: Kind) -> Callable[[], bool]:
+        """Asked before each repeated request."""
+
+        def debit() -> bool:
+            self._repeats += 1
+            return not self._bounded or self.work.budget.take(kind, 1) == 1
+
+        return debit
+
+    def _captioned(self, stretches: Sequence[Stretch], kind: str, prompt: Prompt) -> list[Seen]:
+        if not stretches:
+            return []
+        made = StretchCaptions(
+            self.work, self.cast.captioner(), kind, prompt, stretches, self._debit("captions")
         )
-        stats = result.stats
-        made, reused = int(stats.get("captions_made", 0)), int(stats.get("captions_reused", 0))
-        calls = int(stats.get("calls", 0))
-        for unit, amount in (("captions", made), ("calls", calls),
-                             ("tokens", stats.get("tokens", 0))):  # fmt: skip
-            self.spent[unit] = self.spent.get(unit, 0) + amount
-        self.spent["reused"] = self.spent.get("reused", 0) + reused
-        self.partial |= result.status != "complete"
-        self.notes += [n for n in result.notes if n not in self.notes]
-        self.trace.append(
-            Step(
-                operator,
-                {"statement": statement, "values": {k: str(v) for k, v in values.items()}},
-                {"rows": result.row_count, "status": result.status},
-                made,
-                reused,
-                calls,
-                time.monotonic() - started,
+        inputs = {"kind": kind, **_times([s.pictures[0] for s in stretches])}
+        with self.trace.step("caption", inputs) as cost:
+            before = self._repeats
+            if self._recorded is None:
+                made.make_all()
+            else:
+                self._all_there("caption", made.recall_recorded(self._recorded.__contains__))
+            keys = [made.address(i).key for i in range(len(stretches))]
+            states = {k: made.known.get(k, (None, UNPAID)) for k in keys}
+            self._count_captions(made.bought, states, cost)
+            cost.calls += self._repeats - before
+        return [
+            Seen(s.pictures, s.start_s, s.end_s, states[k][0],
+                 None if states[k][1] == UNPAID else k, states[k][1])
+            for s, k in zip(stretches, keys, strict=True)
+        ]  # fmt: skip
+
+    def _count_captions(
+        self, bought: set[str], states: Mapping[str, tuple[str | None, str]], cost: Cost
+    ) -> None:
+        done = {k for k, (_, state) in states.items() if state in ("ok", "empty", "refused")}
+        reused = done - bought - self._made
+        self._made |= bought
+        self._reused |= reused
+        self.keys |= dict.fromkeys(k for k in states if k in done)
+        missing = sum(state == UNPAID for _, state in states.values())
+        self.partial |= missing > 0
+        cost.made, cost.reused, cost.calls = len(bought), len(reused), len(bought)
+        cost.outputs = {"captions": len(done), "missing": missing}
+
+    def _replies(self, role: str, requests: Sequence[Request], form: Form[T]) -> list[Heard[T]]:
+        if not requests:
+            return []
+        model = self.cast.model(role)
+        replies = Replies(self.work, role, model, form.schema, self._debit("chats"))
+        pictures = [p for r in requests for p in r.pictures]
+        inputs = {"role": role, "model": model.identity, "requests": len(requests)}
+        inputs |= {"texts": [r.text for r in requests[:1]], **_times(pictures)}
+        with self.trace.step("see" if pictures else "chat", inputs) as cost:
+            if self._recorded is None:
+                replies.make_all(requests)
+            else:
+                lost = replies.recall_recorded(requests, self._recorded.__contains__)
+                self._all_there("reply", lost)
+            heard = [self._heard(replies, replies.key(r), form) for r in requests]
+            cost.made, cost.calls = replies.made, replies.calls
+            cost.reused = len(requests) - replies.made
+            cost.outputs = {"statuses": [h.status for h in heard], "keys": [h.key for h in heard]}
+        return heard
+
+    def _heard(self, replies: Replies, key: str, form: Form[T]) -> Heard[T]:
+        reply = replies.known.get(key)
+        if reply is None:
+            self.partial = True
+            return Heard(None, UNPAID)
+        if reply.status != "failed":
+            self.keys[key] = None
+        if reply.status != "ok":
+            return Heard(None, reply.status, "", key, reply.note)
+        value = form.read(reply.text)
+        return Heard(value, UNPARSED if value is None else "ok", reply.text, key)
+
+    def _all_there(self, what: str, lost: Sequence[str]) -> None:
+        if lost:
+            raise ExecuteError(
+                f"this answer cannot be replayed: the {what} {lost[0]} that it used is no longer "
+                "in the ledger; ask again"
             )
-        )
-        return result
-
-    def left(self) -> dict[str, float]:
-        """What is left of the budget, by unit."""
-        return {u: max(0.0, limit - self.spent.get(u, 0)) for u, limit in self.budget.items()}
 
 
-PICTURE = "f.video, f.video_id, f.t_s, n.start_s, n.end_s"
-IN_SCOPE = (
-    "FROM frames f JOIN scenes n ON n.video_id = f.video_id AND n.scene_no = f.scene_no "
-    "WHERE f.on_grid AND EXISTS (SELECT 1 FROM reel_scope s WHERE s.video_id = f.video_id "
-    "AND f.t_s >= s.start_s AND f.t_s < s.end_s)"
-)
-
-
-def scope_of(engine: Engine, relation: str | None, parameters: Mapping[str, object]) -> str:
-    """A WITH clause that names the scope's spans `reel_scope`.
-
-    `relation` is the text after FROM (with its WHERE), or None for the whole archive. It may
-    yield spans (`start_s`, `end_s`), moments (`t_s`) or whole videos (`video_id` alone).
-    Raises BindError where it yields none of these.
-    """
-    if relation is None:
-        inner = "SELECT video_id, 0.0 AS start_s, duration_s AS end_s FROM videos"
-        return f"WITH reel_scope AS ({inner})"
-    columns = set(engine.columns(f"SELECT * FROM {relation}", parameters))
-    if {"video_id", "start_s", "end_s"} <= columns:
-        spans = "start_s, end_s"
-    elif {"video_id", "t_s"} <= columns:
-        spans = "t_s AS start_s, t_s + 0.001 AS end_s"
-    elif {"video_id", "duration_s"} <= columns:
-        spans = "0.0 AS start_s, duration_s AS end_s"
-    else:
-        raise BindError(
-            "ASK ... FROM needs rows with video_id and start_s, end_s (or t_s, or duration_s), "
-            f"not {', '.join(sorted(columns))}"
-        )
-    return (
-        f"WITH reel_found AS (SELECT * FROM {relation}), "
-        f"reel_scope AS (SELECT video_id, {spans} FROM reel_found)"
-    )
-
-
-def _these(pictures: Sequence[Picture]) -> str:
-    """A condition that holds for exactly these rows of `frames f`."""
-    tests = [f"(f.video_id = $reel_v{i} AND f.t_s = $reel_s{i})" for i in range(len(pictures))]
-    return f"({' OR '.join(tests)})"
-
-
-def _values(pictures: Sequence[Picture]) -> dict[str, object]:
-    values: dict[str, object] = {}
-    for i, p in enumerate(pictures):
-        values[f"reel_v{i}"], values[f"reel_s{i}"] = p.video_id, p.t_s
-    return values
+def _times(pictures: Sequence[Picture]) -> dict[str, object]:
+    listed = [[p.video, p.t_s] for p in pictures[:SHOWN]]
+    return {"pictures": len(pictures), "at": listed}

@@ -165,7 +165,7 @@ _ALL = (
             *_of(
                 """
                 key VARCHAR -- address in the ledger
-                kind VARCHAR -- clip, frame, span or describe
+                kind VARCHAR -- clip, frame, node, asked or describe
                 start_s DOUBLE
                 end_s DOUBLE
                 times_ms BIGINT[] -- nominal times of the pictures

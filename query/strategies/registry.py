@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from reeldb.query.roles import ROLES
 from reeldb.query.strategies.topk import TopK
 from reeldb.schema.errors import BindError, near
 
 if TYPE_CHECKING:
+    from reeldb.query.reasoners import Reasoner
+    from reeldb.query.strategies.plan import Line, Shape
     from reeldb.query.strategies.verdict import Verdict
     from reeldb.query.task import Task
 
@@ -19,24 +22,63 @@ class Strategy(Protocol):
 
     name: ClassVar[str]
 
-    def answer(self, task: Task) -> Verdict: ...
+    def plan(self, shape: Shape) -> list[Line]: ...
+
+    def answer(self, task: Task, reasoner: Reasoner) -> Verdict: ...
 
 
 STRATEGIES: dict[str, type[Strategy]] = {"topk": TopK}
 AUTO = "topk"  # what `auto` means until there is more to choose from
+REASONERS = ("chat", "embedding")
 
 
-def strategy(name: str, options: Mapping[str, object]) -> Strategy:
-    """The strategy with these options. Raises BindError for a name or option it has not."""
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A strategy with its options, the addresses of its roles, and which reasoner was asked for
+    (None: the one that the models allow)."""
+
+    strategy: Strategy
+    roles: Mapping[str, str]
+    reasoner: str | None = None
+
+
+def chosen(name: str, options: Mapping[str, object]) -> Chosen:
+    """The strategy with these options. Raises BindError for a name or option it has not.
+
+    `reasoner => 'embedding' | 'chat'` chooses the kind, `reasoner => 'ADDRESS'` the model.
+    """
     name = AUTO if name == "auto" else name
     if name not in STRATEGIES:
         raise BindError(f"no strategy {name!r}; {near(name, STRATEGIES)}")
-    kind = STRATEGIES[name]
+    own: dict[str, object] = {}
+    roles: dict[str, str] = {}
+    reasoner = None
+    for option, value in options.items():
+        if option == "reasoner" and value in REASONERS:
+            reasoner = str(value)
+        elif option in ROLES and isinstance(value, str):
+            roles[option] = value
+        else:
+            own[option] = value
+    return Chosen(_made(STRATEGIES[name], own), roles, reasoner)
+
+
+def _made(kind: type[Strategy], options: Mapping[str, object]) -> Strategy:
     known = {f.name: f for f in fields(kind)}  # type: ignore[arg-type]
-    for option in options:
+    for option, value in options.items():
         if option not in known:
-            raise BindError(f"{name} has no option {option!r}; {near(option, known)}")
+            possible = [*known, *ROLES]
+            raise BindError(f"{kind.name} has no option {option!r}; {near(option, possible)}")
+        _check_type(kind, known[option].default, option, value)
     return kind(**{o: _whole(v) for o, v in options.items()})
+
+
+def _check_type(kind: type[Strategy], default: object, option: str, value: object) -> None:
+    """Raises BindError where the value is of another kind than the option's default."""
+    kinds: dict[type, Any] = {bool: (bool, "true or false"), str: (str, "a quoted text")}
+    wanted, said = kinds.get(type(default), ((int, float), "a number"))
+    if not isinstance(value, wanted) or (isinstance(value, bool) and not isinstance(default, bool)):
+        raise BindError(f"{kind.name}({option} => {value!r}): give {said}")
 
 
 def _whole(value: object) -> object:

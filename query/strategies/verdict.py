@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reeldb.query.answer import AnswerStatus, Choice, Evidence
 
 if TYPE_CHECKING:
+    from reeldb.query.reasoners import Conclusion
     from reeldb.query.task import Task
+
+EVIDENCE = 5  # spans that an answer cites at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +22,18 @@ class Verdict:
     choice: Choice | None
     confidence: float | None
     evidence: tuple[Evidence, ...]
-    reasoner: str
     status: AnswerStatus = "complete"
-    options: Mapping[str, object] = field(default_factory=dict)
 
 
-def insufficient(task: Task, reasoner: str, why: str) -> Verdict:
+def verdict(task: Task, conclusion: Conclusion) -> Verdict:
+    """The conclusion with its evidence: what it cites, best first."""
+    evidence = task.evidence(conclusion.cites)[:EVIDENCE]
+    return Verdict(
+        conclusion.answer, conclusion.choice, conclusion.confidence, evidence, conclusion.status
+    )
+
+
+def insufficient(task: Task, why: str) -> Verdict:
     """Nothing in the scope could be looked at: no answer, and the reason."""
-    task.notes.append(why)
-    return Verdict("", None, None, (), reasoner, "insufficient")
+    task.note(why)
+    return Verdict("", None, None, (), "insufficient")

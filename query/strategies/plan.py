@@ -1,0 +1,42 @@
+"""What a strategy may cost, before it runs: its operators with their worst cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a bound depends on: grid pictures in the scope, videos they are of, and whether a
+    chat or vision model reasons (else similarity does, which makes no call)."""
+
+    pictures: int
+    videos: int = 1
+    chat: bool = False
+    step_s: float = 1.0
+
+    def thinned(self, fps: float | None) -> Shape:
+        """The shape of the grid that `Grid.stride` leaves."""
+        every = max(1, round(1 / (fps * self.step_s))) if fps else 1
+        return Shape(-(-self.pictures // every), self.videos, self.chat, self.step_s * every)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One operator: captions and model calls at most, and what they are for. `kind` is that of
+    its captions in the ledger."""
+
+    operator: str
+    captions: int = 0
+    calls: int = 0
+    about: str = ""
+    kind: str = "frame"
+
+
+def captions_of(lines: Sequence[Line]) -> int:
+    return sum(line.captions for line in lines)
+
+
+def calls_of(lines: Sequence[Line]) -> int:
+    return sum(line.calls for line in lines)
