@@ -80,8 +80,9 @@ class Asked:
         return grid_of(catalog, self.spans)
 
     def shape(self, grid: Grid) -> Shape:
-        step_s = grid.step_s
-        return Shape(len(grid), len(grid.videos()), self.by() == "chat", step_s)
+        chat = self.by() == "chat"
+        sees = self.cast.sees("reasoner") if chat else True
+        return Shape(len(grid), len(grid.videos()), chat, sees, grid.step_s)
 
     def by(self) -> str:
         """Which reasoner answers."""

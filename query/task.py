@@ -20,6 +20,7 @@ from reeldb.query.operators.nearest import PictureVectors
 from reeldb.query.operators.replies import UNPAID, UNPARSED, Form, Heard, Replies, Request
 from reeldb.query.operators.trace import Cost, Trace, Watch
 from reeldb.query.operators.words import stored_words
+from reeldb.query.operators.worth import scenes_worth, top_scenes
 from reeldb.query.prompts import FRAME, NODE, Prompt
 from reeldb.query.roles import Cast
 from reeldb.query.similar import Similarity
@@ -115,6 +116,21 @@ class Task:
             cost.outputs = _times(found)
         return found
 
+    def narrow(self, videos: int, fps: float | None = None) -> Grid:
+        """The grid, of no more than so many videos: of more, those that hold the scenes most
+        worth a look by pictures, captions, on-screen text and speech together."""
+        grid = self.grid(fps)
+        if len(grid.videos()) <= videos:
+            return grid
+        with self.trace.step("narrow", {"text": self.question, "videos": videos}) as cost:
+            vectors = self._vectors() if self.has_vectors() else None
+            worth = scenes_worth(self.work.catalog, grid, vectors, self.question)
+            best = list(dict.fromkeys(w.rank for w in worth))[:videos]
+            grid = grid.of_videos(best or grid.rank[:1].tolist())
+            names = [self.work.catalog.video(r).name for r in best]
+            cost.outputs = {"videos": names, "pictures": len(grid), **top_scenes(worth)}
+        return grid
+
     # Operators: vectors
 
     def vectors(self, pictures: Sequence[Picture]) -> Vectors:
@@ -155,6 +171,14 @@ class Task:
         return [
             replace(s, onscreen=onscreen, spoken=spoken)
             for s, (onscreen, spoken) in zip(seen, words, strict=True)
+        ]
+
+    def show(self, pictures: Sequence[Picture]) -> list[Seen]:
+        """The pictures as they are, with stored on-screen text and speech; nothing is made."""
+        words = stored_words(self.work.catalog, pictures)
+        return [
+            Seen((p,), p.t_s, p.t_s, None, None, "shown", onscreen, spoken)
+            for p, (onscreen, spoken) in zip(pictures, words, strict=True)
         ]
 
     def describe(self, stretches: Sequence[Stretch], prompt: Prompt = NODE) -> list[Seen]:

@@ -69,6 +69,10 @@ class Grid(Sequence[Picture]):
         """The pictures at these places, in this order."""
         return Grid(self.catalog, self.rows[np.asarray(list(places), np.int64)])
 
+    def of_videos(self, ranks: Iterable[int]) -> Grid:
+        """The pictures of these videos, in their order."""
+        return Grid(self.catalog, self.rows[np.isin(self.rank, list(ranks))])
+
     def stride(self, fps: float | None) -> Grid:
         """Every so many pictures that about `fps` a second are left; None leaves all.
 

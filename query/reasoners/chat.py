@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -38,6 +37,10 @@ class ChatReasoner:
     def __init__(self, task: Task) -> None:
         self._task = task
 
+    @property
+    def sees(self) -> bool:
+        return self._task.cast.sees("reasoner")
+
     def relevance(self, seen: Sequence[Seen]) -> list[int]:
         """One call scores all. A thing without a score counts as not relevant, and is reported."""
         if not seen:
@@ -67,7 +70,7 @@ class ChatReasoner:
                 *_transcript(view),
                 asked(self._task.question, self._task.choices),
                 "Menu:",
-                *(f"{action} {node}" for node, action in view.actions.items()),
+                *(_item(action, node, view) for node, action in view.actions.items()),
                 "ANSWER",
                 f"Rounds left: {view.rounds_left}.",
                 SEARCH_FORM,
@@ -83,7 +86,7 @@ class ChatReasoner:
         """The reasoner's answer. What it cites wrongly is dropped and told; where it cites
         nothing, what was seen is ordered by similarity to the answer."""
         self._task.release()
-        shown = list(pictures) if self._task.cast.sees("reasoner") else []
+        shown = list(pictures) if self.sees else []
         things = [*seen, *_as_seen(shown, seen)]
         if not things:
             return Conclusion("", None, None, status="insufficient")
@@ -128,10 +131,14 @@ def _as_seen(pictures: Sequence[Picture], seen: Sequence[Seen]) -> list[Seen]:
     return [Seen((p,), p.t_s, p.t_s, None, None, "shown") for p in pictures if p.row not in known]
 
 
+def _item(action: str, node: str, view: View) -> str:
+    return f"{action} {node}" + (" (open already)" if node in view.opened else "")
+
+
 def _transcript(view: View) -> list[str]:
     parts = [quoted("whole", listed(view.root))] if view.root else []
     nodes = "\n".join(f"{node} {listed([s])[4:]}" for node, s in view.nodes)
     parts.append(quoted("stretches", nodes))
     if view.details:
-        parts.append(quoted("pictures", listed([replace(s) for s in view.details])))
+        parts.append(quoted("pictures", listed(view.details)))
     return parts

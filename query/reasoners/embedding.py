@@ -34,6 +34,10 @@ class EmbeddingReasoner:
     def __init__(self, task: Task) -> None:
         self._task = task
 
+    @property
+    def sees(self) -> bool:
+        return self._task.has_vectors()
+
     def relevance(self, seen: Sequence[Seen]) -> list[int]:
         """3 from a standard deviation above the mean cosine on, 2 above the mean, else 1."""
         if not seen:
@@ -45,19 +49,19 @@ class EmbeddingReasoner:
         return [3 if s >= mean + HIGH * deviation else 2 if s > mean else 1 for s in scores]
 
     def act(self, view: View) -> Action:
-        """Greedy best-first: down into the likeliest node, and to the end once one is expanded."""
-        if view.details or not view.actions:
+        """Greedy best-first: into the likeliest closed node, and to the end once pictures are
+        there."""
+        closed = [(i, s) for i, s in view.nodes if i in view.actions and i not in view.opened]
+        if view.details or not closed:
             return Action("ANSWER")
-        nodes = [(node, s) for node, s in view.nodes if node in view.actions]
-        if not nodes:
-            return Action("ANSWER")
-        scores = self.cosines(self._wanted(), [s for _, s in nodes]).max(axis=0)
-        node = nodes[int(np.argmax(scores))][0]
+        scores = self.cosines(self._wanted(), [s for _, s in closed]).max(axis=0)
+        node = closed[int(np.argmax(scores))][0]
         return Action("DRILL" if view.actions[node] == "DRILL" else "EXPAND", node)
 
     def conclude(self, seen: Sequence[Seen], pictures: Sequence[Picture] = ()) -> Conclusion:
-        """The option, or the thing seen, that is most similar. Pictures are judged as the things
-        seen are: by their stored vectors."""
+        """The option, or the thing seen, that is most similar; single pictures, where there are
+        any, count before long stretches, which hold a bit of everything."""
+        seen = [s for s in seen if s.start_s == s.end_s] or list(seen)
         if not seen:
             return Conclusion("", None, None, status="insufficient")
         if self._task.choices:

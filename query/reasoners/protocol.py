@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
@@ -36,23 +36,28 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a searcher sees in a round: the root, the nodes it can act on and how (DRILL or
-    EXPAND, by id), everything expanded so far, and what was wrong with its last action."""
+    """What a searcher sees in a round: the root, the nodes at hand by id, the one action that
+    each allows (DRILL or EXPAND), which are open already, the pictures of expanded ones, and what
+    was wrong with its last action. Without actions it has to answer."""
 
     root: Sequence[Seen]
     nodes: Sequence[tuple[str, Seen]]
-    actions: dict[str, str]
-    details: Sequence[Seen]
-    before: Sequence[str]
+    actions: Mapping[str, str]
+    opened: frozenset[str] = frozenset()
+    details: Sequence[Seen] = ()
     problem: str = ""
     rounds_left: int = 0
 
 
 class Reasoner(Protocol):
-    """`name` goes into the answer; `note` is said with it."""
+    """`name` goes into the answer; `note` is said with it; `sees` says whether pictures
+    without a caption are of use to it."""
 
     name: ClassVar[str]
     note: ClassVar[str]
+
+    @property
+    def sees(self) -> bool: ...
 
     def relevance(self, seen: Sequence[Seen]) -> list[int]:
         """1 (not relevant), 2 or 3 (highly relevant to the question) for each thing seen."""

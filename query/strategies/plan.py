@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a bound depends on: grid pictures in the scope, videos they are of, and whether a
-    chat or vision model reasons (else similarity does, which makes no call)."""
+    """What a bound depends on: grid pictures in the scope, videos they are of, whether a chat
+    or vision model reasons (else similarity does, which makes no call), and whether it takes
+    pictures."""
 
     pictures: int
     videos: int = 1
     chat: bool = False
+    sees: bool = True
     step_s: float = 1.0
 
     def thinned(self, fps: float | None) -> Shape:
         """The shape of the grid that `Grid.stride` leaves."""
         every = max(1, round(1 / (fps * self.step_s))) if fps else 1
-        return Shape(-(-self.pictures // every), self.videos, self.chat, self.step_s * every)
+        return replace(self, pictures=-(-self.pictures // every), step_s=self.step_s * every)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,10 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from reeldb.query.roles import ROLES
+from reeldb.query.strategies.descent import Descent
 from reeldb.query.strategies.topk import TopK
+from reeldb.query.strategies.tree import Tree
+from reeldb.query.strategies.uniform import Uniform
 from reeldb.schema.errors import BindError, near
 
 if TYPE_CHECKING:
@@ -27,7 +30,12 @@ class Strategy(Protocol):
     def answer(self, task: Task, reasoner: Reasoner) -> Verdict: ...
 
 
-STRATEGIES: dict[str, type[Strategy]] = {"topk": TopK}
+STRATEGIES: dict[str, type[Strategy]] = {
+    "uniform": Uniform,
+    "topk": TopK,
+    "tree": Tree,
+    "descent": Descent,
+}
 AUTO = "topk"  # what `auto` means until there is more to choose from
 REASONERS = ("chat", "embedding")
 
@@ -53,7 +61,9 @@ def chosen(name: str, options: Mapping[str, object]) -> Chosen:
     own: dict[str, object] = {}
     roles: dict[str, str] = {}
     reasoner = None
-    for option, value in options.items():
+    aliases = getattr(STRATEGIES[name], "aliases", {})
+    for given, value in options.items():
+        option = aliases.get(given, given)
         if option == "reasoner" and value in REASONERS:
             reasoner = str(value)
         elif option in ROLES and isinstance(value, str):
