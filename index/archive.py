@@ -186,7 +186,7 @@ def _migrate(folder: Path) -> ReelToml:
     with WriterLock(folder / "lock"):
         content = reel_toml.read(folder)
         for version, name, step in pending(content.format, folder):
-            step(folder)
+            step(Store(folder))
             content = content.with_step(version, name)
             reel_toml.write(folder, content)
     return content

@@ -29,6 +29,7 @@ from reeldb.index.assemble import (
     shared,
     whole,
 )
+from reeldb.index.clock import moved
 from reeldb.index.spaces import EMBEDDINGS
 from reeldb.schema.errors import ArchiveError, BindError, near, shown
 from reeldb.schema.relations import RELATIONS, Relation
@@ -237,6 +238,19 @@ class Snapshot:
         rows = self.rows("speech")
         cues, cue_rank = owned(rows.filter(pc.is_valid(rows["ingest_id"])), self.live)
         heard = self._looked(rows.filter(pc.is_null(rows["ingest_id"])))
-        said, said_rank = shared(heard, self.live, "source_id", ["sound_id"])
+        said, said_rank = self._placed(*shared(heard, self.live, "source_id", ["sound_id"]))
         rank = np.concatenate([cue_rank, said_rank])
         return finish(relation, pa.concat_tables([cues, said]), rank, self.live)
+
+    def _placed(self, rows: pa.Table, rank: Ints) -> tuple[pa.Table, Ints]:
+        """Transcripts on the clocks of their videos, without what lies before or after them."""
+        starts, durations = (
+            np.nan_to_num(np.asarray(self.videos[n].to_numpy(), np.float64)[rank])
+            for n in ("sound_start_s", "duration_s")
+        )
+        start_s, end_s = (moved(rows[n].to_numpy(), starts) for n in ("start_s", "end_s"))
+        at = {"start_s": np.maximum(start_s, 0.0), "end_s": np.minimum(end_s, durations)}
+        for name, values in at.items():
+            rows = rows.set_column(rows.column_names.index(name), name, pa.array(values))
+        kept = (end_s > 0) & (start_s < durations)
+        return rows.filter(pa.array(kept)), rank[kept]

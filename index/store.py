@@ -227,6 +227,13 @@ class Store:
                 lance.dataset(self._uri(table)).delete(where)
         return doomed
 
+    def add_column(self, table: str, field: pa.Field) -> None:
+        """Add a column of NULLs; nothing happens where it exists."""
+        with _told(table, self.root, "writing"):
+            dataset = lance.dataset(self._uri(table))
+            if field.name not in dataset.schema.names:
+                dataset.add_columns(field)
+
     # -- upkeep; the caller holds the writer lock
 
     def ragged(self, table: str) -> bool:

@@ -29,6 +29,7 @@ def file_columns(file: File, found: Probe, packets: Packets) -> VideoRow:
         "file_hash": file.video_id,
         "bytes": file.bytes,
         "sound_id": packets.sound_digest,
+        "sound_start_s": packets.sound_start_s,
         "codec": found.codec,
         "stream": found.stream,
         "has_audio": found.has_audio,

@@ -12,14 +12,16 @@ import os
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from av.audio.stream import AudioStream
 from av.packet import Packet
 
 from reeldb.media.container import keep_only, open_media, pick_sound, pick_video, shown_path
-from reeldb.media.packets import PacketReader, is_shown, seconds
+from reeldb.media.packets import ABSURD_S, PacketReader, is_shown, seconds
 from reeldb.media.payload import Payload, payload_of
 from reeldb.media.probe import Probe, probe
 from reeldb.schema.digests import ID_BYTES, digest
@@ -34,7 +36,8 @@ class Packets:
     """What one pass over a file's packets tells, without decoding them.
 
     `times_ms` are the times at which pictures are shown, from the first one on, in rising
-    order; `count` is how many there are.
+    order; `count` is how many there are. `sound_start_s` is when the sound begins, after the
+    first picture; None where there is no sound or it has no times.
     """
 
     content_digest: str
@@ -42,6 +45,7 @@ class Packets:
     times_ms: list[int]
     count: int
     duration_s: float
+    sound_start_s: float | None = None
 
 
 def file_digest(path: str | os.PathLike[str]) -> str:
@@ -64,7 +68,8 @@ def scan_packets(path: str | os.PathLike[str], facts: Probe | None = None) -> Pa
         voice = pick_sound(container)
         keep_only(container, stream, *([voice] if voice else []))
         seen, heard = _hasher(), _hasher()
-        aside = {voice: _feed(heard, payload_of(voice))} if voice else {}
+        begun: list[int] = []
+        aside = {voice: _feed(heard, payload_of(voice), begun)} if voice else {}
         reader = PacketReader(container, stream, aside)
         payload, codec = payload_of(stream), facts.codec
         stamps: list[int] = []
@@ -90,6 +95,7 @@ def scan_packets(path: str | os.PathLike[str], facts: Probe | None = None) -> Pa
         _milliseconds(stamps, reader),
         len(stamps),
         seconds(length, reader.tick),
+        _sound_start_s(voice, begun, seconds(first, reader.tick)),
     )
 
 
@@ -134,8 +140,21 @@ def _stamp(packet: Packet[Any], index: int, step: int) -> int:
     return packet.dts if packet.dts is not None else index * step
 
 
-def _feed(hasher: hashlib.blake2b, payload: Payload) -> Callable[[Packet[Any]], None]:
+def _sound_start_s(voice: AudioStream | None, begun: list[int], first_s: float) -> float | None:
+    if voice is None or not begun:
+        return None
+    start_s = float(begun[0] * (voice.time_base or Fraction(1, voice.rate))) - first_s
+    return round(start_s, 6) if abs(start_s) < ABSURD_S else None
+
+
+def _feed(
+    hasher: hashlib.blake2b, payload: Payload, begun: list[int]
+) -> Callable[[Packet[Any]], None]:
+    """Takes packets into the digest, and the timestamp of the first one into `begun`."""
+
     def feed(packet: Packet[Any]) -> None:
+        if not begun and packet.pts is not None:
+            begun.append(packet.pts)
         for part in payload(packet):
             hasher.update(part)
 

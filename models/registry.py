@@ -16,12 +16,14 @@ from typing import cast
 from reeldb.schema.errors import ModelError, near
 from reeldb.schema.models import (
     ROLES,
+    ActionTool,
     Captioner,
     ChatModel,
     Embedder,
     Model,
     PictureTool,
     Role,
+    SpeechTool,
     TextEmbedder,
 )
 
@@ -52,9 +54,9 @@ PROTOCOLS: dict[Role, type] = {
     "text_embedder": TextEmbedder,
     "captioner": Captioner,
     "ocr": PictureTool,
-    "speech": Model,
+    "speech": SpeechTool,
     "objects": PictureTool,
-    "actions": Model,
+    "actions": ActionTool,
     "chat": ChatModel,
     "vision": ChatModel,
 }
@@ -150,6 +152,12 @@ class Models:
 
     def objects(self) -> PictureTool:
         return cast(PictureTool, self.need("objects"))
+
+    def speech(self) -> SpeechTool:
+        return cast(SpeechTool, self.need("speech"))
+
+    def actions(self) -> ActionTool:
+        return cast(ActionTool, self.need("actions"))
 
     def chat(self) -> ChatModel:
         return cast(ChatModel, self.need("chat"))

@@ -14,7 +14,7 @@ from reeldb.query.dialect import sql_of
 from reeldb.query.functions import is_aggregate
 from reeldb.query.keys import Around, Chain, groups_that_may_stay, key_query, survivors
 from reeldb.query.logic import Logic, both, own_queries, reads, true
-from reeldb.query.order import chosen_order
+from reeldb.query.order import chosen_order, is_order_known
 from reeldb.query.plan import Node, TopRows
 from reeldb.query.trees import (
     body,
@@ -146,14 +146,16 @@ class BlockPlan:
         return self.chain if outer else ()
 
     def _safe(self, n: int) -> list[exp.Expr]:
-        """Settled WHERE conditions on the first `n` items, on the side that joins preserve."""
+        """What is known of the WHERE conditions on the first `n` items before any fill, on the
+        side that joins preserve."""
         if any(j.side in ("RIGHT", "FULL") for j in self.joins):
             return []
         left = {s.alias for s in self.items[:n]}
         mine = {s.alias for s in self.items}
+        ahead = self.planner.ahead
         return [
-            c.copy() for c in self.where
-            if self.planner.ahead.settled(c)
+            ahead.condition(c, "may_true") for c in self.where
+            if (ahead.settled(c) or ahead.compared(c, "may_true") is not None)
             and not c.find(exp.Query)
             and {x.table for x in c.find_all(exp.Column)} & mine <= left
         ]  # fmt: skip
@@ -248,9 +250,7 @@ class BlockPlan:
         offset = q.args.get("offset")
         if offset is not None and _number(offset.expression) is None:
             return False
-        return not any(
-            self.now.flags(o) or o.find(exp.Query) or has_window(o) for o in chosen_order(q)
-        )
+        return is_order_known(q, self.now) and not any(map(has_window, chosen_order(q)))
 
     def _rows_wanted(self) -> int | None:
         if self.limit is None or self.limit.args.get("limit_options"):

@@ -32,6 +32,9 @@ class Video:
     name: str
     path: str
     content_id: str
+    duration_s: float
+    sound_id: str | None
+    sound_start_s: float  # of the first sound, on the video's clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +73,9 @@ class Catalog:
         if rank not in self._videos:
             row = self.snapshot.videos.slice(rank, 1).to_pylist()[0]
             self._videos[rank] = Video(
-                rank, row["video_id"], row["name"], row["path"], row["content_id"]
-            )
+                rank, row["video_id"], row["name"], row["path"], row["content_id"],
+                row["duration_s"] or 0.0, row["sound_id"], row["sound_start_s"] or 0.0,
+            )  # fmt: skip
         return self._videos[rank]
 
     @property

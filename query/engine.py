@@ -12,7 +12,7 @@ from reeldb.index.session import Session
 from reeldb.models.registry import Models
 from reeldb.query.budget import Limits
 from reeldb.query.params import Parameters
-from reeldb.query.pictures import Opener, open_video
+from reeldb.query.pictures import Listener, Opener, open_video, read_sound
 from reeldb.query.result import Result
 from reeldb.query.variables import Variables
 
@@ -22,8 +22,15 @@ KEPT_SESSIONS = 2
 class Engine:
     """Safe to use from several threads; each statement has a DuckDB connection of its own."""
 
-    def __init__(self, archive: Archive, models: Models, opener: Opener = open_video) -> None:
-        self.archive, self.models, self.opener = archive, models, opener
+    def __init__(
+        self,
+        archive: Archive,
+        models: Models,
+        opener: Opener = open_video,
+        listener: Listener = read_sound,
+    ) -> None:
+        self.archive, self.models = archive, models
+        self.opener, self.listener = opener, listener
         self.variables = Variables()
         self.text_vectors: dict[str, object] = {}  # texts embedded by this process, by digest
         self._idle: list[Session] = []

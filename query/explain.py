@@ -125,10 +125,10 @@ def _calls_of(
     if read.unit < 0:
         return {"looks": wanted.add("looks", read.relation, missing, cap)}
     unit = running.plan.units[read.unit]
-    if unit.kind == "heavy" or unit.column == "speech_text":
+    if unit.kind == "heavy":
         return {}
-    if unit.column == "ocr_text":
-        return {"looks": wanted.add("looks", "ocr_text", fills.unseen(missing))}
+    if unit.column in ("ocr_text", "speech_text"):
+        return {"looks": wanted.add("looks", unit.column, fills.unseen(read, missing))}
     out: dict[str, int] = {}
     if unit.kind == "matches":
         out["replies"] = wanted.add("replies", f"{unit}", missing, cap)

@@ -24,7 +24,8 @@ from reeldb.query.units import Unit
 
 if TYPE_CHECKING:
     from reeldb.query.fillers.captions import Captions
-    from reeldb.query.fillers.looks import LookRows, Looks
+    from reeldb.query.fillers.look_rows import LookRows
+    from reeldb.query.fillers.looks import Looks
     from reeldb.query.similar import Similarity
 
 ARROW = {
@@ -195,19 +196,27 @@ class Fills:
         return self._fillers[read.unit]
 
     def _make_filler(self, unit: Unit) -> Filler:
-        from reeldb.query.fillers.stored import Heavy, SpeechText
+        from reeldb.query.fillers.stored import Heavy
 
         if unit.kind == "heavy":
             return Heavy(self.work, unit.relation, unit.column)
-        if unit.column == "speech_text":
-            return SpeechText(self.work)
-        if unit.column == "ocr_text":
-            from reeldb.query.fillers.looks import OcrText
-
-            return OcrText(self.work, self.looks_of("ocr"))
+        if unit.column in ("ocr_text", "speech_text"):
+            return self._scene_text(unit.column)
         if unit.kind in ("similarity", "matches"):
             return self._judged(unit)
         return self.captions_of(unit.relation, unit.text if unit.kind == "describe" else None)
+
+    def _scene_text(self, column: str) -> Filler:
+        from reeldb.query.fillers.scene_text import OcrText, SpeechText
+        from reeldb.query.fillers.speech_looks import SpeechLooks
+        from reeldb.query.fillers.stored import NoText, Subtitles
+
+        looks = self.looks_of(column.removesuffix("_text"))
+        if isinstance(looks, SpeechLooks):
+            return SpeechText(self.work, looks)
+        if looks is not None:
+            return OcrText(self.work, looks)
+        return Subtitles(self.work) if column == "speech_text" else NoText()
 
     def _judged(self, unit: Unit) -> Filler:
         from reeldb.query.fillers.judged import TextSimilarity, Verdicts
@@ -234,16 +243,23 @@ class Fills:
         return self._captions[key]
 
     def looks_of(self, role: str) -> Looks | None:
-        from reeldb.query.fillers.looks import Looks
+        from reeldb.query.fillers.action_looks import ActionLooks
+        from reeldb.query.fillers.picture_looks import PictureLooks
+        from reeldb.query.fillers.speech_looks import SpeechLooks
 
         if self.work.models.get(role) is None:  # type: ignore[arg-type]
             return None
         if role not in self._looks:
-            self._looks[role] = Looks(self.work, role)
+            if role == "speech":
+                self._looks[role] = SpeechLooks(self.work)
+            elif role == "actions":
+                self._looks[role] = ActionLooks(self.work)
+            else:
+                self._looks[role] = PictureLooks(self.work, role)
         return self._looks[role]
 
     def rows_of(self, relation: str) -> LookRows:
-        from reeldb.query.fillers.looks import LookRows
+        from reeldb.query.fillers.look_rows import LookRows
 
         if relation not in self._rows:
             looks = self.looks_of(relation)
@@ -262,12 +278,12 @@ class Fills:
         known = set(self.captions_of(relation).recall(keys).keys.tolist())
         return [k for k in keys if k not in known]
 
-    def unseen(self, keys: Sequence[int]) -> list[int]:
-        """The pictures of these scenes that nobody has looked at, each as one number."""
-        from reeldb.query.fillers.looks import OcrText
+    def unseen(self, read: Read, keys: Sequence[int]) -> list[int]:
+        """The parts of these scenes that nobody has looked at, each as one number."""
+        from reeldb.query.fillers.scene_text import SceneText
 
-        looks = self.looks_of("ocr")
-        return [] if looks is None else OcrText(self.work, looks).unseen(keys)
+        filler = self.filler(read)
+        return filler.unseen(keys) if isinstance(filler, SceneText) else []
 
     # Filling
 

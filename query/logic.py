@@ -9,12 +9,13 @@ starts to shield others by itself.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
 from sqlglot import exp
 
-from reeldb.query.units import Slot, is_hidden, slot_of
+from reeldb.query.units import HI, LO, Slot, is_hidden, slot_of
+from reeldb.schema.relations import Relation
 
 Mode = Literal["may_true", "may_false", "must_true", "must_false"]
 Context = Literal["true", "false", "value"]  # what of an expression counts
@@ -81,32 +82,38 @@ def is_read(column: exp.Expr) -> bool:
 
 
 class Logic:
-    """`lazy_scans`: scans of lazy relations, whose other columns are unknown before a look.
+    """`lazy_scans`: scans of lazy relations, by alias. `is_open` tells whether a nested query
+    still holds slots that nobody has filled yet.
 
-    `known` are the columns that are known anyway. `is_open` tells whether a nested query still
-    holds slots that nobody has filled yet.
+    Before a look the columns of its rows are unknown but for those that the relation foresees.
     """
 
     def __init__(
-        self,
-        lazy_scans: frozenset[str],
-        known: frozenset[str],
-        is_open: Callable[[exp.Query], bool],
+        self, lazy_scans: Mapping[str, Relation], is_open: Callable[[exp.Query], bool]
     ) -> None:
-        self.lazy_scans, self.known, self.is_open = lazy_scans, known, is_open
+        self.lazy_scans, self.is_open = lazy_scans, is_open
 
     def flags(self, node: exp.Expr) -> list[Slot]:
         """The slots whose values `node` itself depends on, each once."""
         out: dict[Slot, None] = {}
         for column in own_columns(node):
             slot = slot_of(column)
-            if slot is None and column.table in self.lazy_scans and column.name not in self.known:
-                slot = (
-                    None if column.name.startswith("__") else Slot(-1, column.table, column.table)
-                )
+            if slot is None and self._is_unforeseen(column):
+                slot = Slot(-1, column.table, column.table)
             if slot is not None:
                 out[slot] = None
         return list(out)
+
+    def _is_unforeseen(self, column: exp.Column) -> bool:
+        relation = self.lazy_scans.get(column.table)
+        if relation is None or column.name.startswith("__"):
+            return False
+        return column.name not in relation.foreseen
+
+    def is_bounded(self, node: exp.Expr) -> bool:
+        """Whether `node` is a column that is not known before a look, but where it lies."""
+        relation = self.lazy_scans.get(node.table) if isinstance(node, exp.Column) else None
+        return relation is not None and node.name in relation.bounded
 
     def blocked(self, node: exp.Expr) -> bool:
         return any(self.is_open(q) for q in own_queries(node))
@@ -134,11 +141,65 @@ class Logic:
         may = mode.startswith("may")
         if self.blocked(e):
             return true() if may else false()
+        compared = self.compared(e, mode)
+        if compared is not None:
+            return _exactly(compared, "may_true", strict) if strict else exp.paren(compared)
         looked = [s.looked for s in self.flags(e)]
         exact = _exactly(e, mode, strict)
         if may:
             return exp.paren(exp.or_(*(exp.not_(x) for x in looked), exact), copy=False)
         return exp.paren(exp.and_(*looked, exact), copy=False)
+
+    def compared(self, e: exp.Expr, mode: Mode) -> exp.Expr | None:
+        """A comparison of bounded columns with what is known, by the ends of their bounds.
+
+        None where `e` is no such comparison. For `a < b` to be possible the least that a can
+        be must lie below the most that b can be; for it to be sure, the most below the least.
+        """
+        if isinstance(e, exp.Between):
+            low = exp.GTE(this=e.this, expression=e.args["low"])
+            high = exp.LTE(this=e.this, expression=e.args["high"])
+            parts = [self.compared(p, mode) for p in (low, high)]
+            if parts[0] is None or parts[1] is None or e.args.get("symmetric"):
+                return None
+            return (exp.and_ if mode.endswith("true") else exp.or_)(*parts)
+        a, b = (self._ends(x) for x in (e.args.get("this"), e.args.get("expression")))
+        if a is None or b is None or not isinstance(e, (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ)):
+            return None
+        if isinstance(e, exp.EQ):
+            if mode != "may_true":
+                return None
+            return exp.and_(_compare(exp.LTE, a[0], b[1]), _compare(exp.LTE, b[0], a[1]))
+        kind: type[exp.Binary] = type(e)
+        if mode.endswith("false"):
+            kind = _NEGATED[kind]
+        least_first = kind in (exp.LT, exp.LTE)
+        if mode.startswith("must"):
+            least_first = not least_first
+        return _compare(kind, a[0 if least_first else 1], b[1 if least_first else 0])
+
+    def _ends(self, e: object) -> tuple[exp.Expr, exp.Expr] | None:
+        """The least and the most that a number can be; None where that is not known."""
+        if not isinstance(e, exp.Expr):
+            return None
+        if self.settled(e):
+            return e, e
+        if isinstance(e, exp.Paren):
+            return self._ends(e.this)
+        if isinstance(e, exp.Column) and self.is_bounded(e):
+            looked = Slot(-1, e.table, e.table).looked
+            least, most = (
+                exp.Case().when(looked.copy(), e.copy()).else_(exp.column(end, e.table))
+                for end in (LO, HI)
+            )
+            return least, most
+        if not isinstance(e, (exp.Add, exp.Sub)):
+            return None
+        a, b = self._ends(e.this), self._ends(e.expression)
+        if a is None or b is None:
+            return None
+        low, high = (b[0], b[1]) if isinstance(e, exp.Add) else (b[1], b[0])
+        return _compare(type(e), a[0], low), _compare(type(e), a[1], high)
 
     def need(self, root: exp.Expr, target: exp.Expr, context: Context) -> exp.Expr:
         """When the value of `target`, a node in `root`, can matter to what counts of `root`."""
@@ -210,6 +271,18 @@ class Logic:
             if self.settled(argument):
                 out.append(exp.Is(this=exp.paren(argument.copy()), expression=exp.Null()))
         return out
+
+
+_NEGATED: dict[type[exp.Binary], type[exp.Binary]] = {
+    exp.LT: exp.GTE,
+    exp.LTE: exp.GT,
+    exp.GT: exp.LTE,
+    exp.GTE: exp.LT,
+}
+
+
+def _compare(kind: type[exp.Binary], a: exp.Expr, b: exp.Expr) -> exp.Expr:
+    return kind(this=exp.paren(a.copy()), expression=exp.paren(b.copy()))
 
 
 def _exactly(e: exp.Expr, mode: Mode, strict: bool) -> exp.Expr:

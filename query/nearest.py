@@ -13,7 +13,7 @@ from sqlglot import exp
 from reeldb.query.dialect import sql_of
 from reeldb.query.logic import Logic
 from reeldb.query.order import chosen_order
-from reeldb.query.rewrite import KNOWN_BEFORE_A_LOOK, Rewritten
+from reeldb.query.rewrite import Rewritten
 from reeldb.query.trees import conjuncts, has_unnest, has_window, is_aggregated, is_scan, sources
 from reeldb.query.units import NAME, key_name
 
@@ -48,7 +48,7 @@ def nearest_of(rewritten: Rewritten) -> Nearest | None:
     if unit is None or sum(s.relation == scan.relation for s in rewritten.scans.values()) != 1:
         return None
     where = conjuncts(q.args["where"].this) if q.args.get("where") else []
-    logic = Logic(frozenset(), KNOWN_BEFORE_A_LOOK, lambda _: True)
+    logic = Logic({}, lambda _: True)
     if any(not logic.settled(c) or _reads_dense(c) for c in where):
         return None
     within = None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from reeldb.query.keys import order_keys
+from reeldb.query.logic import Logic
 from reeldb.query.trees import is_aggregated, is_scan, sources, visible
 
 
@@ -52,6 +53,20 @@ def chosen_order(q: exp.Query) -> list[exp.Expr]:
     for a look sorts where the rows of that look will stand."""
     order = q.args.get("order")
     return [o for o in order.expressions if not o.meta.get("key")] if order is not None else []
+
+
+def is_order_known(q: exp.Select, logic: Logic) -> bool:
+    """Whether the order of rows is known before any look, so that a LIMIT may stop early.
+
+    A row that stands for a look carries the least that its bounded columns can be: in a rising
+    order it sorts before all that the look can give.
+    """
+    for item in chosen_order(q):
+        key = item.this.unnest() if isinstance(item, exp.Ordered) else item
+        rising = not item.args.get("desc") and logic.is_bounded(key)
+        if item.find(exp.Query) or (logic.flags(item) and not rising):
+            return False
+    return True
 
 
 def _leftmost(q: exp.Expr) -> exp.Select:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from reeldb.query.logic import Logic, both, is_read, own_queries, reads, true
-from reeldb.query.order import chosen_order
-from reeldb.query.rewrite import KNOWN_BEFORE_A_LOOK, Scan
+from reeldb.query.order import is_order_known
+from reeldb.query.rewrite import Scan, lazy_relations
 from reeldb.query.trees import (
     conjuncts,
     has_unnest,
@@ -92,9 +92,8 @@ class _Block:
 
 class _Sound:
     def __init__(self, scans: dict[str, Scan], open_slots: Open) -> None:
-        lazy = frozenset(s.alias for s in scans.values() if s.lazy_rows)
         self.open_slots = open_slots
-        self.logic = Logic(lazy, KNOWN_BEFORE_A_LOOK, self.is_open)
+        self.logic = Logic(lazy_relations(scans), self.is_open)
 
     def is_open(self, node: exp.Expr) -> bool:
         """Whether a slot with missing values is read anywhere in `node`."""
@@ -192,7 +191,7 @@ class _Sound:
         may = [self.logic.condition(c, "may_true") for c in conditions]
         first, skipped = _numbers(q)
         order = q.args.get("order")
-        if first is None or any(self.logic.flags(o) for o in chosen_order(q)):
+        if first is None or not is_order_known(q, self.logic):
             _no_rows(q)  # the place of a doubtful row is not known
             return
         keys = order.sql("duckdb") if order is not None else ""

@@ -1,4 +1,4 @@
-"""Pictures out of video files, for the fills of one statement."""
+"""Pictures and sound out of video files, for the fills of one statement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reeldb.query.catalog import Video
 from reeldb.schema.errors import MediaError
 
 if TYPE_CHECKING:
-    from reeldb.schema.models import Image
+    from reeldb.schema.models import Image, Sound
 
 MOST_OPEN = 4
 
@@ -31,6 +31,7 @@ class OpenVideo(Protocol):
 
 
 Opener = Callable[[str], OpenVideo]
+Listener = Callable[[str, float, float], "Sound"]
 
 
 def open_video(path: str) -> OpenVideo:
@@ -39,11 +40,17 @@ def open_video(path: str) -> OpenVideo:
     return Pictures(path)
 
 
+def read_sound(path: str, start_s: float, end_s: float) -> Sound:
+    from reeldb.media.sound import sound
+
+    return sound(path, start_s, end_s)
+
+
 class PictureReader:
     """Keeps the last few files open. A file that cannot be read is told once, in `notes`."""
 
-    def __init__(self, opener: Opener, notes: list[str]) -> None:
-        self._opener, self._notes = opener, notes
+    def __init__(self, opener: Opener, notes: list[str], listener: Listener = read_sound) -> None:
+        self._opener, self._notes, self._listener = opener, notes, listener
         self._open: OrderedDict[str, OpenVideo] = OrderedDict()
         self._gone: set[str] = set()
 
@@ -57,6 +64,18 @@ class PictureReader:
         except MediaError as e:
             self._gone.add(video.path)
             self._notes.append(f"{video.name}: its pictures cannot be read ({e})")
+            return None
+
+    def sound(self, video: Video, start_s: float, end_s: float) -> Sound | None:
+        """The sound of a stretch, 16,000 samples a second on the video's clock, or None where
+        it cannot be read."""
+        if video.path in self._gone:
+            return None
+        try:
+            return self._listener(video.path, start_s, end_s)
+        except MediaError as e:
+            self._gone.add(video.path)
+            self._notes.append(f"{video.name}: its sound cannot be read ({e})")
             return None
 
     def _video(self, path: str) -> OpenVideo:

@@ -22,7 +22,7 @@ from reeldb.query.names import Names
 from reeldb.query.nearest import nearest_of
 from reeldb.query.order import chosen_order
 from reeldb.query.plan import Fill, Node, Plan, Read, TopRows
-from reeldb.query.rewrite import KNOWN_BEFORE_A_LOOK, Rewritten
+from reeldb.query.rewrite import Rewritten, lazy_relations
 from reeldb.query.trees import is_scan
 from reeldb.query.units import slot_of
 from reeldb.query.uses import Ask, Outers, Use, slot_read
@@ -44,15 +44,15 @@ class Planner:
 
     def __init__(self, rewritten: Rewritten, names: Names) -> None:
         self.rewritten, self.names = rewritten, names
-        lazy = frozenset(s.alias for s in rewritten.scans.values() if s.lazy_rows)
+        lazy = lazy_relations(rewritten.scans)
         self.with_slots = {
             id(q)
             for q in rewritten.tree.find_all(exp.Query)
             if any(map(slot_of, q.find_all(exp.Column)))
         }
         self.open = set(self.with_slots)
-        self.now = Logic(lazy, KNOWN_BEFORE_A_LOOK, lambda q: id(q) in self.open)
-        self.ahead = Logic(lazy, KNOWN_BEFORE_A_LOOK, lambda q: id(q) in self.with_slots)
+        self.now = Logic(lazy, lambda q: id(q) in self.open)
+        self.ahead = Logic(lazy, lambda q: id(q) in self.with_slots)
         self.fills = 0
         self.nearest = nearest_of(rewritten)
         self.scan_nodes = {n.alias: n for n in rewritten.tree.find_all(exp.Subquery) if is_scan(n)}

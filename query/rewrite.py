@@ -25,9 +25,7 @@ from reeldb.query.units import (
     value_name,
 )
 from reeldb.schema.errors import BindError
-from reeldb.schema.relations import RELATIONS
-
-KNOWN_BEFORE_A_LOOK = frozenset({"video", "video_id", "t_s"})
+from reeldb.schema.relations import RELATIONS, Relation
 
 
 @dataclass(slots=True)
@@ -58,6 +56,11 @@ class Rewritten:
     tree: exp.Query
     units: list[Unit]
     scans: dict[str, Scan]
+
+
+def lazy_relations(scans: Mapping[str, Scan]) -> dict[str, Relation]:
+    """The relations that tools may fill, by the alias of their scan."""
+    return {s.alias: RELATIONS[s.relation] for s in scans.values() if s.lazy_rows}
 
 
 def rewrite(

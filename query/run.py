@@ -153,10 +153,13 @@ def _lazy_rows(
         role = RELATIONS[name].lazy
         if role is None or getattr(variables, role) == "cached":
             continue
-        if role in PICTURE_TOOLS and engine.models.get(role) is not None:  # type: ignore[arg-type]
+        if engine.models.get(role) is not None:  # type: ignore[arg-type]
             out.add(name)
         elif role == "speech":
-            notes.append("no speech model is set: speech holds subtitles and what was stored")
+            notes.append(
+                "no speech model is set: speech holds subtitles and what was stored; "
+                "reel models set speech ADDRESS"
+            )
         else:
             cure = f"reel models set {role} ADDRESS"
             notes.append(f"no {role} model is set: {name} holds what was stored; {cure}")
@@ -227,7 +230,7 @@ class Running:
         if self.budget.limits.usd is not None:
             _check_prices(engine, self.plan)
         self.values = for_duckdb(prepared.values)
-        self.pictures = PictureReader(engine.opener, self.notes)
+        self.pictures = PictureReader(engine.opener, self.notes, engine.listener)
         self.stats: dict[str, int] = {}
         self.sql_seconds = 0.0
         self.open: dict[tuple[int, int], int] = {}  # (fill, read) -> keys left open
@@ -441,7 +444,9 @@ class Running:
 
     def _scarce(self, read: Read, keys: int) -> bool:
         unit = self.plan.units[read.unit]
-        kinds = {"matches": ("chats", "captions")}.get(unit.kind, ("captions",))
+        looked = unit.column in ("ocr_text", "speech_text")
+        usual = ("looks",) if looked else ("captions",)
+        kinds = {"matches": ("chats", "captions")}.get(unit.kind, usual)
         return any(self.budget.left(kind) < keys for kind in kinds)  # type: ignore[arg-type]
 
     def _fill_top(self, fill: Fill, top: TopRows) -> bool:

@@ -8,6 +8,7 @@ __k_r0     the key of a row of scan r0: its number in the relation's key order
 __v2_r0    the value of unit 2 for that row      __ok2_r0   whether it has been looked at
 __c3_r0    a value that is there for all rows at once (similarity of a picture ...)
 __e_r0     for a lazy relation: FALSE on a row that stands for a look not yet taken
+__lo, __hi on such a row: between which its bounded columns (`schema.relations`) will lie
 ```
 """
 
@@ -23,6 +24,7 @@ from reeldb.schema.models import Role
 from reeldb.schema.relations import RELATIONS
 
 UnitKind = Literal["column", "heavy", "similarity", "matches", "describe", "status", "rows"]
+LO, HI = "__lo", "__hi"
 NAME = re.compile(r"^__(k|v|ok|c|e)(\d*)_(r\d+)$")
 
 
@@ -63,7 +65,7 @@ class Unit:
         base = {"heavy": 0.0, "similarity": 1.0, "matches": 0.5, "describe": 2.0, "rows": 0.7}
         cost = base.get(self.kind, 1.0)
         if self.kind == "column":
-            return 0.8 if self.column == "ocr_text" else 0.1 if "speech" in self.column else 1.0
+            return {"ocr_text": 0.8, "speech_text": 0.75}.get(self.column, 1.0)
         return cost + (1.0 if self.lazy_column else 0.5 if self.kind == "matches" else 0.0)
 
     @property
@@ -76,10 +78,10 @@ class Unit:
     @property
     def roles(self) -> tuple[Role, ...]:
         """The roles of the models that make it, the last one last."""
-        if self.at_once or self.kind == "heavy" or self.column == "speech_text":
+        if self.at_once or self.kind == "heavy":
             return ()
-        if self.column == "ocr_text":
-            return ("ocr",)
+        if self.column in ("ocr_text", "speech_text"):
+            return ("ocr",) if self.column == "ocr_text" else ("speech",)
         if self.kind == "matches":
             return ("vision",) if self.column == "image" else ("captioner", "chat")
         return ("captioner",)

@@ -64,6 +64,19 @@ def caption_key(
     )
 
 
+def clip_look_key(content_id: str, tool: str, model: str, times_ms: Sequence[int]) -> str:
+    """The address of one look of a tool at several pictures, by their nominal times."""
+    return request_key(
+        {
+            "what": "look",
+            "content": content_id,
+            "tool": tool,
+            "model": model,
+            "times_ms": list(times_ms),
+        }
+    )
+
+
 def look_key(content_id: str, tool: str, model: str, start_ms: int, end_ms: int) -> str:
     """The address of one look of a tool at a picture (`start_ms == end_ms`) or a window."""
     return request_key(

@@ -9,14 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
 
 from reeldb.schema.errors import SchemaError
+from reeldb.schema.tables import VIDEOS
 
-FORMAT = 1
+FORMAT = 2
 
-Step = Callable[[Path], None]
-STEPS: tuple[tuple[int, str, Step], ...] = ()
-"""(format it leads to, name, what it does to the archive's directory), in order."""
+
+class Tables(Protocol):
+    """What a step may do to the tables under `root` (`index.store.Store`)."""
+
+    root: Path
+
+    def add_column(self, table: str, field: pa.Field) -> None:
+        """Add a column of NULLs; nothing happens where it exists."""
+        ...
+
+
+Step = Callable[[Tables], None]
+
+
+def _sound_start(tables: Tables) -> None:
+    tables.add_column("videos", VIDEOS.field("sound_start_s"))
+
+
+STEPS: tuple[tuple[int, str, Step], ...] = ((2, "videos.sound_start_s", _sound_start),)
+"""(format it leads to, name, what it does to the archive's tables), in order."""
 
 
 def pending(version: int, archive: Path) -> list[tuple[int, str, Step]]:

@@ -128,14 +128,27 @@ class PictureTool(Model, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Word:
+    """One spoken word, in seconds from the start of the sound that was given."""
+
+    start_s: float
+    end_s: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Heard:
-    """One stretch of speech, in seconds from the start of the sound that was given."""
+    """One stretch of speech, in seconds from the start of the sound that was given.
+
+    `words` are those of `text` in order, where the model tells when each was said.
+    """
 
     start_s: float
     end_s: float
     text: str
     confidence: float
     language: str = ""
+    words: tuple[Word, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +168,34 @@ class SpeechTool(Model, Protocol):
     batch_size: int
 
     def listen(self, sounds: Sequence[Sound], rate: int) -> list[Listening]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing that is done in a stretch of video."""
+
+    label: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """What one look at a stretch gave: `empty` means looked and sure of nothing."""
+
+    status: Status
+    actions: tuple[Action, ...] = ()
+    note: str = ""
+
+
+@runtime_checkable
+class ActionTool(Model, Protocol):
+    """Action recognition: one look a stretch of video, given as pictures in time order."""
+
+    batch_size: int
+    image_size: int  # longest side, in pixels, that pictures are decoded to
+    picture_count: int  # how many pictures of a stretch it wants, evenly spaced
+
+    def recognise(self, stretches: Sequence[Sequence[Image]]) -> list[Recognition]: ...
 
 
 @dataclass(frozen=True, slots=True)

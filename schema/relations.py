@@ -30,7 +30,9 @@ class Relation:
     """One relation.
 
     `order` names the columns of its key order, after `video, video_id`; `lazy` is the role
-    whose looks fill the relation, or None.
+    whose looks fill the relation, or None. Of a look that nobody has taken yet, `foreseen`
+    names the columns that its rows will have as they are, and `bounded` those, rising with the
+    key order, whose values will lie in the span of the look.
     """
 
     name: str
@@ -38,6 +40,8 @@ class Relation:
     order: tuple[str, ...]
     columns: tuple[Column, ...]
     lazy: str | None = None
+    foreseen: tuple[str, ...] = ()
+    bounded: tuple[str, ...] = ()
 
     @property
     def by_name(self) -> dict[str, Column]:
@@ -201,6 +205,7 @@ _ALL = (
             *_of("model VARCHAR"),
         ),
         lazy="ocr",
+        foreseen=("video", "video_id", "t_s"),
     ),
     Relation(
         "objects",
@@ -214,6 +219,7 @@ _ALL = (
             *_of("model VARCHAR"),
         ),
         lazy="objects",
+        foreseen=("video", "video_id", "t_s"),
     ),
     Relation(
         "speech",
@@ -235,6 +241,8 @@ _ALL = (
             ),
         ),
         lazy="speech",
+        foreseen=("video", "video_id"),
+        bounded=("start_s", "end_s"),
     ),
     Relation(
         "actions",
@@ -255,6 +263,7 @@ _ALL = (
             ),
         ),
         lazy="actions",
+        foreseen=("video", "video_id", "start_s", "end_s"),
     ),
     Relation(
         "entities",

@@ -59,6 +59,7 @@ VIDEOS = pa.schema(
         ("missing", BOOL),
         ("added_at", WHEN),
         ("timing", pa.binary()),
+        ("sound_start_s", DOUBLE),  # of the first sound, after the first picture; NULL is 0
     ]
 )
 

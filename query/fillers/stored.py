@@ -35,8 +35,20 @@ class Heavy:
         return self.recall(keys).batch()
 
 
-class SpeechText:
-    """`scenes.speech_text`: the speech rows that overlap the scene, joined.
+class NoText:
+    """A text that no tool can read: nothing is known and nothing can be made."""
+
+    size = 256
+
+    def recall(self, keys: Keys) -> Batch:
+        return Batch()
+
+    def make(self, keys: Sequence[int]) -> Batch:
+        return Batch()
+
+
+class Subtitles:
+    """`scenes.speech_text` without a speech model: the stored rows that overlap the scene, joined.
 
     '' where the video has speech rows and none overlaps; NULL where it has none at all, for
     then nobody has listened.
@@ -46,8 +58,10 @@ class SpeechText:
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        if work.models.get("speech") is None:
-            work.note("no speech model is set: speech_text holds subtitles only")
+        work.note(
+            "no speech model is set: speech_text holds subtitles only; "
+            "reel models set speech ADDRESS"
+        )
 
     def recall(self, keys: Keys) -> Batch:
         texts = self.work.catalog.kept(

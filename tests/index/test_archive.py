@@ -15,6 +15,7 @@ from reeldb.index.snapshot import Snapshot
 from reeldb.index.store import Store
 from reeldb.schema import migrations
 from reeldb.schema.errors import ArchiveError, BindError, SchemaError, VersionGone
+from reeldb.schema.migrations import Tables
 from reeldb.schema.tables import TABLES
 from tests.index.processes import ROOT
 
@@ -87,7 +88,7 @@ def test_models_are_kept_in_the_archive_and_seen_by_everyone(archive: Archive) -
 
 def test_a_newer_format_is_refused(archive: Archive) -> None:
     reel_toml.write(archive.path, ReelToml(format=99))
-    with pytest.raises(SchemaError, match="format 99, this program reads up to 1; install a newer"):
+    with pytest.raises(SchemaError, match="format 99, this program reads up to 2; install a newer"):
         Archive.open(archive.path)
 
 
@@ -96,24 +97,24 @@ def test_an_older_format_is_migrated_once_step_by_step(
 ) -> None:
     ran: list[str] = []
 
-    def one(path: Path) -> None:
-        ran.append(f"one {path.name}")
+    def one(tables: Tables) -> None:
+        ran.append(f"one {tables.root.name}")
 
-    def two(path: Path) -> None:
+    def two(tables: Tables) -> None:
         ran.append("two")
         if ran.count("two") == 1:
             raise KeyboardInterrupt
 
-    steps = ((2, "add a column", one), (3, "add another", two))
+    steps = ((3, "add a column", one), (4, "add another", two))
     monkeypatch.setattr(migrations, "STEPS", steps)
-    monkeypatch.setattr(migrations, "FORMAT", 3)
+    monkeypatch.setattr(migrations, "FORMAT", 4)
     with pytest.raises(KeyboardInterrupt):
         Archive.open(archive.path)
-    assert reel_toml.read(archive.path).format == 2
+    assert reel_toml.read(archive.path).format == 3
     Archive.open(archive.path)
     Archive.open(archive.path)
     assert ran == ["one archive", "two", "two"]
-    assert reel_toml.read(archive.path) == ReelToml(3, ("add a column", "add another"), {})
+    assert reel_toml.read(archive.path) == ReelToml(4, ("add a column", "add another"), {})
 
 
 def test_reading_starts_again_on_a_fresh_snapshot_once(archive: Archive) -> None:
@@ -172,3 +173,13 @@ def test_lancedb_opens_the_tables(archive: Archive) -> None:
     database = lancedb.connect(archive.path)
     assert database.open_table("scenes").count_rows() == 4
     assert database.open_table("videos").to_arrow()["name"].to_pylist() == ["a.mp4", "b.mp4"]
+
+
+def test_an_archive_of_the_first_format_gets_the_new_column(tmp_path: Path) -> None:
+    folder = tmp_path / "old"
+    Archive.open(folder, create=True)
+    Store(folder).dataset("videos").drop_columns(["sound_start_s"])
+    reel_toml.write(folder, ReelToml(1, (), {}))
+    opened = Archive.open(folder)
+    assert opened.store.schema("videos") == TABLES["videos"]
+    assert reel_toml.read(folder).format == migrations.FORMAT
