@@ -6,6 +6,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,6 +22,7 @@ from reeldb.schema.tables import TABLES
 
 T = TypeVar("T")
 ADDRESS = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+://")
+TRIES = 5  # snapshots a statement starts on before files count as lost
 OURS = ("lock", "cache", "writers")  # what an interrupted creation may have left, beside tables
 
 
@@ -92,16 +94,14 @@ class Archive:
         return Snapshot.now(self)
 
     def read(self, work: Callable[[Snapshot], T]) -> T:
-        """What `work` gives on a snapshot; once more on a fresh one if its version was cleaned."""
+        """What `work` gives on a snapshot; again on a fresh one if its version was cleaned."""
+        for _ in range(TRIES - 1):
+            with suppress(VersionGone):
+                return work(self.snapshot())
         try:
             return work(self.snapshot())
-        except VersionGone:
-            try:
-                return work(self.snapshot())
-            except VersionGone as e:  # no compaction is that quick: the files are not there
-                raise ArchiveError(
-                    f"{e}; if that does not help, files are lost: `reel verify`"
-                ) from e
+        except VersionGone as e:  # no compaction is that quick: the files are not there
+            raise ArchiveError(f"{e}; if that does not help, files are lost: `reel verify`") from e
 
     def remember(self, name: str, key: Hashable, make: Callable[[], T]) -> T:
         """`make()`, kept for the next call with the same name and key."""

@@ -21,11 +21,10 @@ from reeldb.index.lock import living_claims
 from reeldb.index.matrix import forget
 from reeldb.index.spaces import EMBEDDINGS, space_table
 from reeldb.index.store import any_of, chunks
+from reeldb.index.tidy import keep_s
 from reeldb.index.vectors import ANN_ROWS, VectorSearch
 from reeldb.schema.tables import INGESTED
 
-STATEMENT_LIMIT_S = 30.0
-KEEP_S = 2 * STATEMENT_LIMIT_S  # how long a superseded version stays readable
 TIDY_FILES = 120  # manifests and data files beyond one a table, before `tidy` does anything
 WIDE_ROWS = 1 << 17  # rows a file, where a row holds a picture or a vector
 LIGHT_ROWS = 1 << 20
@@ -49,16 +48,16 @@ def compact(
 ) -> Compaction:
     """Make the archive small and quick. Raises ArchiveError where it cannot be written.
 
-    Versions that were superseded less than `superseded_s` (default `KEEP_S`) ago stay.
+    Versions that were superseded less than `superseded_s` (default: `tidy.keep_s`) ago stay.
     Spaces of at least `ann_rows` vectors get their approximate index.
     """
     bytes_before, files_before = size(archive)
-    removed, keep_s = 0, KEEP_S if superseded_s is None else superseded_s
+    removed = 0
     for table in archive.store.tables():
         with archive.lock():
             removed += _orphans(archive, table) + _superseded(archive, table)
             merge(archive, table)
-            archive.store.clean(table, keep_s)
+            archive.store.clean(table, keep_s(table) if superseded_s is None else superseded_s)
     _forget_lost_spaces(archive)
     build_indices(archive, ann_rows)
     bytes_after, files_after = size(archive)

@@ -2,7 +2,7 @@
 
 Rows are written as each batch returns, in one append under the writer lock, and a key that
 is there already is dropped. A `failed` row does not count as there: it is tried again, and
-the newest row of a key wins.
+the newest row of a key wins. Small files are merged as they pile up (`tidy`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ import pyarrow.compute as pc
 from reeldb.index.archive import Archive
 from reeldb.index.assemble import newest, positions
 from reeldb.index.flight import Flights
+from reeldb.index.known_keys import KnownKeys
 from reeldb.index.store import any_of, quote
+from reeldb.index.tidy import tidy_ledger
 from reeldb.schema.errors import BindError
 from reeldb.schema.models import Status
 from reeldb.schema.tables import TABLES
@@ -134,6 +136,7 @@ class Ledger:
                 if mine:  # a look that was killed halfway may have left some
                     self.archive.store.delete(table, any_of("key", {r["key"] for r in mine}))
                     self.archive.store.append(table, mine)
+                    tidy_ledger(self.archive.store, table)
             self._append("tool_runs", new)
         return len(new)
 
@@ -155,7 +158,10 @@ class Ledger:
     def _get(
         self, table: str, kind: type[Row], keys: Iterable[str], failed: bool
     ) -> dict[str, Row]:
-        wanted = list(dict.fromkeys(keys))
+        known = self._known(table)
+        asked = dict.fromkeys(keys)
+        there = known.there(asked) if failed else known.done(asked)
+        wanted = [k for k in asked if k in there]
         if not wanted:
             return {}
         rows = newest(self._rows(table, wanted))
@@ -164,11 +170,11 @@ class Ledger:
         names = [f.name for f in fields(kind)]
         return {r["key"]: kind(**r) for r in rows.select(names).to_pylist()}
 
-    def _rows(self, table: str, keys: list[str], columns: Sequence[str] | None = None) -> pa.Table:
+    def _rows(self, table: str, keys: list[str]) -> pa.Table:
         store = self.archive.store
         if len(keys) <= MANY:
-            return store.read(table, columns, any_of("key", keys))
-        rows = store.read(table, columns)
+            return store.read(table, where=any_of("key", keys))
+        rows = store.read(table)
         return rows.filter(pa.array(positions(rows["key"], pa.array(keys)) >= 0))
 
     def _put(self, table: str, rows: Sequence[Row]) -> int:
@@ -182,11 +188,16 @@ class Ledger:
     def _new(self, table: str, rows: Sequence[Row]) -> list[Row]:
         """The rows whose keys are not there yet, each key once."""
         latest = {r.key: r for r in rows}
-        there = self._rows(table, list(latest), ["key", "status"])
-        done = set(there.filter(pc.not_equal(there["status"], "failed"))["key"].to_pylist())
+        done = self._known(table).done(latest)
         return [r for key, r in latest.items() if key not in done]
+
+    def _known(self, table: str) -> KnownKeys:
+        """Shared by all who opened the same `Archive`."""
+        store = self.archive.store
+        return self.archive.remember(f"known {table}", None, lambda: KnownKeys(store, table))
 
     def _append(self, table: str, rows: Sequence[Row]) -> None:
         if rows:
             dicts = [asdict(r) for r in rows]
             self.archive.store.append(table, pa.Table.from_pylist(dicts, schema=TABLES[table]))
+            tidy_ledger(self.archive.store, table)

@@ -192,6 +192,19 @@ class Store:
             ids = pa.array(row_ids, pa.uint64())
             return self._at(table, version)._take_rows(ids, columns=list(columns))
 
+    def fragments(self, table: str, version: int) -> dict[int, int]:
+        """The number of each data file, which no other ever has, and its count of deleted rows."""
+        with _told(table, self.root, "opening"):
+            found = self._at(table, version).get_fragments()
+            return {int(f.fragment_id): int(f.num_deletions) for f in found}
+
+    def read_fragment(
+        self, table: str, fragment: int, columns: Sequence[str], version: int
+    ) -> pa.Table:
+        """The rows of one data file."""
+        with _told(table, self.root, "reading"):
+            return self._at(table, version).get_fragment(fragment).to_table(columns=list(columns))
+
     # -- writing; the caller holds the writer lock
 
     def create(self, table: str, schema: pa.Schema) -> None:

@@ -119,6 +119,7 @@ class Fills:
 
         `run` gives the rows of a query; `search` is what SET search says.
         """
+        self._read_ledger()
         for number, unit in enumerate(self.plan.units):
             if not unit.at_once:
                 self._register_fill(number)
@@ -126,6 +127,18 @@ class Fills:
             self._find_nearest(self.plan.nearest, run, search)
         for relation in self.plan.relations:
             self._register_relation(relation)
+
+    def _read_ledger(self) -> None:
+        """What models have said so far: old versions of these tables soon go (`index.tidy`),
+        and this statement may wait for models first."""
+        from reeldb.query.fillers.captions import caption_index
+        from reeldb.query.fillers.judged import reply_index
+
+        units = self.plan.units
+        if any("captioner" in u.roles or u.kind == "status" for u in units):
+            caption_index(self.work.catalog)
+        if any(u.kind == "matches" for u in units):
+            reply_index(self.work.catalog)
 
     def _find_nearest(self, nearest: Nearest, run: Run, search: str) -> None:
         """Leaves of the relation the rows that a vector search finds, with their scores."""

@@ -247,21 +247,25 @@ class Captions:
 
 
 def caption_index(catalog: Catalog) -> pa.Table:
-    """The counting caption of each key, failed ones left out: they are tried again."""
-
-    def make() -> pa.Table:
-        rows = newest(catalog.snapshot.rows("captions", ["key", "text", "status", "created_at"]))
-        rows = rows.filter(pc.not_equal(rows["status"], "failed"))
-        return rows.select(["key", "text", "status"]).combine_chunks()
-
-    return catalog.kept("caption index", ["captions"], None, make)
+    """The counting caption of each key; one that failed is not known, for it is tried again."""
+    rows = _captions(catalog)
+    return catalog.kept(
+        "caption index",
+        ["captions"],
+        None,
+        lambda: rows.filter(pc.not_equal(rows["status"], "failed")).combine_chunks(),
+    )
 
 
 def failed_captions(catalog: Catalog) -> frozenset[str]:
     """The keys of captions that failed when they were last tried."""
+    rows = _captions(catalog)
+    return frozenset(rows.filter(pc.equal(rows["status"], "failed"))["key"].to_pylist())
 
-    def make() -> frozenset[str]:
-        rows = newest(catalog.snapshot.rows("captions", ["key", "status", "created_at"]))
-        return frozenset(rows.filter(pc.equal(rows["status"], "failed"))["key"].to_pylist())
 
-    return catalog.kept("failed captions", ["captions"], None, make)
+def _captions(catalog: Catalog) -> pa.Table:
+    def make() -> pa.Table:
+        names = ["key", "text", "status", "created_at"]
+        return newest(catalog.snapshot.rows("captions", names)).select(names[:3])
+
+    return catalog.kept("newest captions", ["captions"], None, make)

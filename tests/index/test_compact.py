@@ -95,7 +95,7 @@ def test_failed_attempts_with_a_newer_row_and_unseen_finds_go(used: Archive) -> 
 def test_tidy_waits_until_files_have_piled_up(
     used: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compact_module, "KEEP_S", 0)
+    monkeypatch.setattr(compact_module, "keep_s", lambda table: 0.0)
     monkeypatch.setattr(compact_module, "TIDY_FILES", 10_000)
     assert tidy(used) is None
     monkeypatch.setattr(compact_module, "TIDY_FILES", 60)
@@ -107,7 +107,7 @@ def test_tidy_waits_until_files_have_piled_up(
 def test_files_stay_few_over_many_small_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compact_module, "KEEP_S", 0)
+    monkeypatch.setattr(compact_module, "keep_s", lambda table: 0.0)
     archive = make_archive(tmp_path / "a", [synthetic_video("a.mp4")])
     ledger = Ledger(archive)
     for n in range(60):
