@@ -13,7 +13,8 @@ ReelError
 ├── ExecuteError     a statement that failed or was stopped while it ran
 │   └── TimeoutExceeded
 ├── ModelError       a model that is missing, broken or answered nonsense
-└── BudgetError      a budget that is not a budget
+├── BudgetError      a budget that is not a budget
+└── EvaluationError  a benchmark that cannot be made, read or run
 ```
 
 A message names the offender, what was possible, and the cure. Only the command line prints
@@ -76,6 +77,10 @@ class ModelError(ReelError):
 
 class BudgetError(ReelError, ValueError):
     """The text of a budget is not a budget."""
+
+
+class EvaluationError(ReelError, ValueError):
+    """A benchmark cannot be made, read or run."""
 
 
 MOST_KNOWN = 40  # names in one message
