@@ -15,8 +15,8 @@ from pathlib import Path
 
 import reeldb
 from benchmarks.clips import patchwork
-from benchmarks.cuts import Score, Truth, total
 from benchmarks.timing import call
+from reeldb.evaluation.metrics.shots import Score, Truth, total
 from reeldb.media.demo import demo_clip
 from reeldb.schema.settings import DETECTORS, Settings
 

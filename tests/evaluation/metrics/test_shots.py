@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks.cuts import Score, Truth, score, total
+from reeldb.evaluation.metrics.shots import Score, Truth, score, total
 
 PATH = Path("a.mp4")
 

@@ -1,4 +1,4 @@
-"""Cuts found against cuts that are there: precision, recall, F1."""
+"""Shot boundaries found against those that are there: precision, recall, F1 with a tolerance."""
 
 from __future__ import annotations
 
