@@ -20,7 +20,7 @@ class McNemar:
 
 
 def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
-    """The exact (binomial) test on paired answers. Raises EvaluationError where they do not pair."""
+    """The exact (binomial) test; raises EvaluationError where the answers do not pair."""
     if len(first) != len(second):
         raise EvaluationError(
             f"McNemar's test needs pairs: {len(first)} answers beside {len(second)}"

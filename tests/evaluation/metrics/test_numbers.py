@@ -84,5 +84,5 @@ def test_borda_counts_the_election_of_tennessee() -> None:
 
 
 def test_borda_wants_every_candidate_in_every_vote() -> None:
-    with pytest.raises(EvaluationError, match="vote 2 .* differ in b"):
+    with pytest.raises(EvaluationError, match="vote 2 and the ones before it differ in b"):
         borda([{"a": 1, "b": 0}, {"a": 1}])
