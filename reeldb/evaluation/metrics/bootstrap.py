@@ -62,4 +62,4 @@ def _summed(
         return values, np.ones(len(values))
     number = {group: i for i, group in enumerate(dict.fromkeys(groups))}
     of = np.array([number[g] for g in groups])
-    return np.bincount(of, values), np.bincount(of).astype(np.float64)
+    return np.bincount(of, weights=values).astype(np.float64), np.bincount(of).astype(np.float64)

@@ -39,4 +39,4 @@ def _p(b: int, c: int) -> float:
     """
     n, few = b + c, min(b, c)
     tail = sum(comb(n, k) for k in range(few + 1))
-    return min(1.0, 2 * tail / 2**n)  # whole numbers: exact for any n
+    return min(1.0, 2 * tail / (1 << n))  # whole numbers: exact for any n
