@@ -11,6 +11,7 @@ concurrency = 16
 ["openai:gpt-5-mini"]
 base_url = "https://api.openai.com/v1"
 key_env = "OPENAI_API_KEY"           # the name of a variable, never the key itself
+usd_per_million_tokens = 0.6         # what EXPLAIN and BUDGET ... USD reckon with
 ```
 """
 
@@ -28,6 +29,7 @@ from urllib.parse import urlsplit
 from reeldb.schema.errors import ModelError
 
 VARIABLE = "REELDB_CONFIG"
+PRICE = "usd_per_million_tokens"  # of an address or scheme; no adapter reads it
 _HEADER = re.compile(r"^\s*\[[^\[]")
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 from reeldb.schema.errors import BudgetError
 
 UNITS = ("captions", "calls", "seconds", "tokens", "usd")
+COSTS = ("seconds", "tokens", "usd")  # known only after a call
 DEFAULT_CAPTIONS = 256
 DEFAULT_CHATS = 256
 DEFAULT_LOOKS = 2_000
@@ -105,22 +106,39 @@ def _whole(value: float | None) -> int | None:
     return None if value is None else int(value)
 
 
-class Budget:
-    """What a statement has spent, debited before each call, so parallel calls cannot overspend."""
+@dataclass(slots=True)
+class Each:
+    """What the dearest call of a kind has cost so far; None where none has been measured."""
 
-    def __init__(self, limits: Limits) -> None:
+    seconds: float | None = None
+    tokens: float | None = None
+    usd: float | None = None
+
+
+class Budget:
+    """What a statement has spent, debited before each call, so parallel calls cannot overspend.
+
+    What a call costs in seconds, tokens and dollars is known only after it. Before it, the
+    dearest call of its kind so far is debited (`each`: of the archive, then of this statement);
+    where none was ever measured, the first goes alone. So these units can be exceeded only by
+    what one batch costs above the dearest call known.
+    """
+
+    def __init__(self, limits: Limits, each: Mapping[Kind, Each] | None = None) -> None:
         self.limits = limits
-        self.captions = self.chats = self.looks = self.tokens = 0
+        self.captions = self.chats = self.looks = self.retries = self.tokens = 0
         self.seconds = self.usd = 0.0
         self.ended_by: str | None = None
+        self._each: dict[Kind, Each] = dict(each or {})
+        self._flying: dict[Kind, int] = {}  # calls that are debited and not paid yet
         self._lock = Lock()
 
     @property
     def calls(self) -> int:
-        return self.captions + self.chats + self.looks
+        return self.captions + self.chats + self.looks + self.retries
 
     def left(self, kind: Kind) -> int:
-        """How many calls of a kind may still be made."""
+        """How many calls of a kind may still be made, by their number."""
         limits = self.limits
         if self._over() is not None:
             return 0
@@ -132,45 +150,100 @@ class Budget:
         return min(most)
 
     def _over(self) -> str | None:
-        for unit in ("seconds", "tokens", "usd"):
+        for unit in COSTS:
             limit = getattr(self.limits, unit)
             if limit is not None and getattr(self, unit) >= limit:
                 return f"{limit:g} {unit}"
         return None
 
-    def _affordable(self) -> int:
-        """How many calls the tokens and dollars left pay for, at what calls have cost so far."""
-        most = MANY
-        for unit in ("tokens", "usd"):
-            limit, spent = getattr(self.limits, unit), getattr(self, unit)
-            if limit is not None and self.calls and spent:
-                most = min(most, int((limit - spent) / (spent / self.calls)))
-        return max(0, most)
+    def _affordable(self, kind: Kind) -> int:
+        """How many calls the seconds, tokens and dollars left pay for."""
+        return min(self._pays(unit, kind) for unit in COSTS)
+
+    def _pays(self, unit: str, kind: Kind) -> int:
+        limit = getattr(self.limits, unit)
+        if limit is None:
+            return MANY
+        each = getattr(self._each.get(kind, Each()), unit)
+        if each is None:
+            if unit == "seconds":  # they run out while others wait: no call need go alone
+                return MANY
+            return 0 if self._flying.get(kind) else 1
+        flying = sum(
+            n * (getattr(self._each.get(k, Each()), unit) or 0.0) for k, n in self._flying.items()
+        )
+        left = limit - getattr(self, unit) - flying
+        return MANY if each <= 0 else max(0, int(left / each + 1e-6))
 
     def take(self, kind: Kind, wanted: int) -> int:
         """Debits up to `wanted` calls and gives how many are granted."""
         with self._lock:
-            granted = min(wanted, self.left(kind), self._affordable())
+            granted = min(wanted, self.left(kind), self._affordable(kind))
             setattr(self, kind, getattr(self, kind) + granted)
-            if granted < wanted:
+            self._flying[kind] = self._flying.get(kind, 0) + granted
+            if granted < min(wanted, 1 if self._goes_alone(kind) else wanted):
                 self.ended_by = self._cause(kind)
         return granted
+
+    def _goes_alone(self, kind: Kind) -> bool:
+        """Whether one call was granted to find out what a call costs."""
+        each = self._each.get(kind, Each())
+        limits = self.limits
+        return (limits.tokens is not None and each.tokens is None) or (
+            limits.usd is not None and each.usd is None
+        )
+
+    def again(self, kind: Kind) -> bool:
+        """Debits one more call for a request that is repeated; False where none is left."""
+        with self._lock:
+            calls, over = self.limits.calls, self._over()
+            ended = calls is not None and self.calls >= calls
+            if not ended and over is None and self._affordable(kind):
+                self.retries += 1
+                return True
+            self.ended_by = over or (f"{calls:,} calls" if ended else self._cause(kind))
+            return False
+
+    def give_back(self, kind: Kind, calls: int) -> None:
+        """Calls that were debited and then not made."""
+        with self._lock:
+            setattr(self, kind, getattr(self, kind) - calls)
+            self._flying[kind] = self._flying.get(kind, 0) - calls
 
     def _cause(self, kind: Kind) -> str:
         over = self._over()
         if over is not None:
             return over
-        if self._affordable() < self.left(kind):
-            units = [u for u in ("tokens", "usd") if getattr(self.limits, u) is not None]
-            return " and ".join(f"{getattr(self.limits, u):g} {u}" for u in units)
+        if self._affordable(kind) < self.left(kind):
+            short = min(COSTS, key=lambda unit: self._pays(unit, kind))
+            return f"{getattr(self.limits, short):g} {short}"
         own, every = getattr(self.limits, kind), self.limits.calls
         if own is not None and getattr(self, kind) >= own:
             return f"{own:,} {kind}"
         return f"{every:,} calls"
 
-    def paid(self, seconds: float, tokens: int, usd: float = 0.0) -> None:
-        """What calls cost, known only after them."""
+    def paid(
+        self,
+        kind: Kind,
+        seconds: float,
+        tokens: int,
+        usd: float = 0.0,
+        most_tokens: float = 0.0,
+        most_usd: float = 0.0,
+        calls: int = 0,
+    ) -> None:
+        """What debited calls of a kind (0: all of them) cost, and the dearest one of them."""
         with self._lock:
             self.seconds += seconds
             self.tokens += tokens
             self.usd += usd
+            flying = self._flying.get(kind, 0)
+            calls = min(calls or flying, flying)
+            self._flying[kind] = flying - calls
+            if calls:
+                each = self._each.get(kind, Each())
+                self._each[kind] = Each(
+                    max(each.seconds or 0.0, seconds / calls),
+                    max(each.tokens or 0.0, most_tokens),
+                    max(each.usd or 0.0, most_usd),
+                )

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from threading import Lock
 
 from reeldb.index.archive import Archive
-from reeldb.index.ledger import Ledger
+from reeldb.index.ledger import Ledger, now
 from reeldb.index.session import Session
 from reeldb.models.registry import Models
 from reeldb.query.budget import Limits
+from reeldb.query.fillers.base import RETRY_AFTER_S
 from reeldb.query.params import Parameters
 from reeldb.query.pictures import Listener, Opener, open_video, read_sound
 from reeldb.query.result import Result
@@ -32,6 +33,8 @@ class Engine:
         self.archive, self.models = archive, models
         self.opener, self.listener = opener, listener
         self.variables = Variables()
+        self.clock = now  # when a statement starts: tests move it
+        self.retry_after_s = RETRY_AFTER_S
         self.text_vectors: dict[str, object] = {}  # texts embedded by this process, by digest
         self._idle: list[Session] = []
         self._lock = Lock()

@@ -241,7 +241,7 @@ class Running:
         lazy = frozenset(n for n in CHOICES if getattr(variables, n) == "lazy")
         self.work = Work(
             prepared.catalog, engine.models, engine.ledger(), self.budget, self.pictures,
-            self.notes, self.stats, lazy,
+            self.notes, self.stats, lazy, engine.clock, engine.retry_after_s,
         )  # fmt: skip
         similarity = Similarity(prepared.catalog.snapshot, engine.models, variables.embedder)
         self.fills = Fills(
@@ -312,7 +312,7 @@ class Running:
     def _result(self, table: pa.Table) -> Result:
         missing = self.not_looked_at()
         names = [*self.prepared.names, *table.column_names[len(self.prepared.names) :]]
-        notes = [*self.notes, *self.null_notes()]
+        notes = [*self.notes, *self.work.resting_notes(), *self.null_notes()]
         if missing:
             notes.append(self._why_partial(missing))
         return Result(table, names, "partial" if missing else "complete", notes, self._stats())
@@ -348,6 +348,7 @@ class Running:
             "captions_reused": reused,
             "looks": budget.looks,
             "replies": budget.chats,
+            "retries": budget.retries,
             "calls": budget.calls,
             "tokens": budget.tokens,
             "usd": round(budget.usd, 6),

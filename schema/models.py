@@ -219,13 +219,17 @@ class ChatModel(Model, Protocol):
     ) -> list[Reply]: ...
 
 
+UNPAID = "the budget allows no further call for it"
+
+
 @runtime_checkable
 class Metered(Protocol):
     """A model that may need more than one call for a reply: repeats, smaller requests.
 
     The caller pays the first call of each request itself. `metered(debit)` is the same model
     (one connection, one memory) that asks `debit` before each further call; where it says
-    False the request ends as `failed`. `debit` is called from several threads.
+    False the request ends as `failed` with the note `UNPAID`. `debit` is called from several
+    threads.
     """
 
     def metered(self, debit: Callable[[], bool]) -> Model: ...

@@ -14,6 +14,7 @@ from reeldb.models.openai.endpoint import Endpoint
 from reeldb.models.openai.fault import Fault, NoJson
 from reeldb.models.openai.server import Server, server_at
 from reeldb.schema.errors import ModelError, near
+from reeldb.schema.models import UNPAID
 
 if TYPE_CHECKING:
     from openai import APIResponse, OpenAI
@@ -130,7 +131,7 @@ class Caller:
             self._go(job)
             self.server.clock.wait(wait_s, job.stop)
         if job.calls and self._debit is not None and not self._debit():
-            raise Fault("failed", "the budget allows no further call for it")
+            raise Fault("failed", UNPAID)
 
     def _back_off(self, fault: Fault, attempt: int, job: Job) -> None:
         """Waits before the next attempt. Raises the fault where there is none."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from reeldb.models.config import check_base_url
+from reeldb.models.config import PRICE, check_base_url
 from reeldb.schema.errors import ModelError, near
 
 OPENAI = "https://api.openai.com/v1"
@@ -112,6 +112,7 @@ def endpoint_of(
     for an unknown or senseless setting.
     """
     environ = os.environ if environ is None else environ
+    config = {name: value for name, value in config.items() if name != PRICE}
     for name in config:
         if name not in DEFAULTS:
             raise ModelError(f"{address!r}: no setting {name}; {near(name, DEFAULTS)}")

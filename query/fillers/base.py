@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from datetime import datetime, timedelta
+from math import ceil
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from reeldb.index.ledger import Ledger, now
-from reeldb.query.budget import Budget
+from reeldb.query.budget import Budget, Kind
 from reeldb.query.catalog import Catalog
 from reeldb.query.pictures import PictureReader
 from reeldb.query.prices import price_of
 from reeldb.schema.errors import ArchiveError
+from reeldb.schema.models import Metered, Reply
 
 if TYPE_CHECKING:
     from reeldb.models.registry import Models
@@ -77,6 +79,21 @@ class Filler(Protocol):
         ...
 
 
+class Kept(Protocol):
+    """A row of the ledger, as far as retries go."""
+
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def created_at(self) -> datetime: ...
+
+
+RETRY_AFTER_S = 30.0  # a failed call is made again by a statement that starts so much later
+Clock = Callable[[], datetime]
+Some = TypeVar("Some")
+
+
 @dataclass(slots=True)
 class Work:
     """What the fillers of one statement share."""
@@ -89,15 +106,56 @@ class Work:
     notes: list[str]
     stats: dict[str, int]
     lazy: frozenset[str]  # the SET names that are lazy: captions, ocr ...
-    started: datetime = field(default_factory=now)
+    clock: Clock = now
+    retry_after_s: float = RETRY_AFTER_S
+    started: datetime = field(init=False)
+    resting: dict[str, list[datetime]] = field(default_factory=dict)  # failures left alone
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    @property
+    def since(self) -> datetime:
+        """A failure that is not older is left alone in this statement."""
+        return self.started - timedelta(seconds=self.retry_after_s)
 
     def count(self, name: str, more: int) -> None:
         self.stats[name] = self.stats.get(name, 0) + more
 
-    def paid(self, address: str, seconds: float, tokens: int) -> None:
+    def metered(self, model: Some, kind: Kind) -> Some:
+        """The model, every repeated call of which is debited before it is made."""
+        if not isinstance(model, Metered):
+            return model
+        return cast(Some, model.metered(lambda: self.budget.again(kind)))
+
+    def paid(
+        self,
+        address: str,
+        seconds: float,
+        tokens: int,
+        kind: Kind = "looks",
+        replies: Sequence[Reply] = (),
+    ) -> None:
         """What calls of a model cost, known only after them."""
-        price = price_of(address)
-        self.budget.paid(seconds, tokens, tokens * (price or 0.0) / 1e6)
+        price = price_of(address) or 0.0
+        most = max((r.tokens for r in replies), default=tokens)
+        usd = price / 1e6
+        self.budget.paid(kind, seconds, tokens, tokens * usd, most, most * usd, calls=len(replies))
+
+    def rests(self, kind: str, row: Kept) -> None:
+        """Takes note of a failure of an earlier statement that is not tried again yet."""
+        if row.status == "failed" and row.created_at < self.started:
+            self.resting.setdefault(kind, []).append(row.created_at)
+
+    def resting_notes(self) -> list[str]:
+        out = []
+        for kind, times in self.resting.items():
+            left = self.retry_after_s - (self.started - max(times)).total_seconds()
+            ones = f"1 {kind.rstrip('s')}" if len(times) == 1 else f"{len(times):,} {kind}"
+            out.append(
+                f"{ones} failed a moment ago and NULL: tried again in {max(1, ceil(left))} s"
+            )
+        return out
 
     def note(self, text: str) -> None:
         if text not in self.notes:
@@ -114,26 +172,26 @@ class Work:
         self,
         rows: Sequence[int],
         address: Callable[[int], str],
-        learn: Callable[[Sequence[int], datetime | None], Iterable[int]],
+        learn: Callable[[Sequence[int], datetime], Iterable[int]],
         compute: Callable[[Sequence[int]], None],
     ) -> None:
         """Computes the rows' values, each address once among all threads and processes.
 
         `learn(rows, since)` takes what the ledger holds by now and gives the rows that are still
-        unknown; with `since` a failure that is younger counts as known, so that whoever waited
-        for a call that failed does not repeat it.
+        unknown. A failure that is not older than `since` counts as known: it is too young to be
+        tried again, and whoever waited for a call that failed does not repeat it.
         """
         while rows:
             with self.ledger.flights.claim(address(r) for r in rows) as mine:
                 own = [r for r in rows if address(r) in mine]
-                own = list(learn(own, None)) if own else []
+                own = list(learn(own, self.since)) if own else []
                 first = list({address(r): r for r in reversed(own)}.values())[::-1]
                 if first:
                     compute(first)
             twins = [r for r in own if r not in first]
             if twins:  # rows of one address: a budget that did not reach the first ends here
-                learn(twins, self.started)
+                learn(twins, self.since)
             rows = [r for r in rows if address(r) not in mine]
             for row in rows:
                 self.ledger.flights.wait(address(row))
-            rows = list(learn(rows, self.started)) if rows else []
+            rows = list(learn(rows, self.since)) if rows else []

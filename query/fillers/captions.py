@@ -19,7 +19,7 @@ from reeldb.query.fillers.base import Arrays, Batch, Keys, Work
 from reeldb.query.prompts import Prompt
 from reeldb.schema.digests import caption_key
 from reeldb.schema.errors import ModelError
-from reeldb.schema.models import Captioner, CaptionRequest, Reply
+from reeldb.schema.models import UNPAID, Captioner, CaptionRequest, Reply
 
 SOURCES = ["videos", "scenes", "frames"]
 
@@ -161,20 +161,19 @@ class Captions:
                 out.add(row, *self.known[self.address(row).key])
         return out
 
-    def _learn_kept(self, keys: Sequence[int], since: datetime | None) -> list[int]:
+    def _learn_kept(self, keys: Sequence[int], since: datetime) -> list[int]:
         """Learns what others have paid for meanwhile; gives the rows nobody has."""
         asked = [k for k in keys if not self._is_known(k)]
-        rows = self.work.ledger.captions(
-            [self.address(k).key for k in asked], failed=since is not None
-        )
+        rows = self.work.ledger.captions([self.address(k).key for k in asked], failed=True)
         unknown = []
         for key in asked:
             row = rows.get(self.address(key).key)
-            if row is None or (row.status == "failed" and since and row.created_at < since):
+            if row is None or (row.status == "failed" and row.created_at < since):
                 unknown.append(key)
             elif not self._is_known(key):
                 self._learn(key, row.text, row.status)
-                self.work.count("captions_reused", 1)
+                self.work.rests("captions", row)
+                self.work.count("captions_reused", row.status != "failed")
         return unknown
 
     def _buy(self, keys: Sequence[int]) -> None:
@@ -196,27 +195,28 @@ class Captions:
             times_s = [ms / 1000 for ms in address.times_ms]
             requests.append(CaptionRequest(images, times_s, self.prompt.text))
             asked.append(key)
+        self.work.budget.give_back("captions", len(keys) - len(asked))
         for key, reply in zip(asked, self._replies(asked, requests), strict=True):
-            self._learn(key, reply.text, reply.status)
+            if reply.note != UNPAID:
+                self._learn(key, reply.text, reply.status)
 
     def _replies(self, keys: Sequence[int], requests: Sequence[CaptionRequest]) -> list[Reply]:
         if not requests:
             return []
         started = time.monotonic()
-        replies = self.captioner.caption(requests)
+        replies = self.work.metered(self.captioner, "captions").caption(requests)
         seconds = time.monotonic() - started
         if len(replies) != len(requests):
             raise ModelError(
                 f"{self.captioner.address} gave {len(replies)} of {len(requests)} captions"
             )
-        self.work.paid(self.captioner.address, seconds, sum(r.tokens for r in replies))
-        self.work.count("captions_made", len(replies))
-        rows = [
-            self._row(self.address(k), r, seconds / len(replies))
-            for k, r in zip(keys, replies, strict=True)
-        ]
+        tokens = sum(r.tokens for r in replies)
+        self.work.paid(self.captioner.address, seconds, tokens, "captions", replies)
+        done = [(k, r) for k, r in zip(keys, replies, strict=True) if r.note != UNPAID]
+        self.work.count("captions_made", len(done))
+        rows = [self._row(self.address(k), r, seconds / len(replies)) for k, r in done]
         self.work.keep(lambda: self.work.ledger.put_captions(rows))
-        self._tell(replies)
+        self._tell([r for _, r in done])
         return replies
 
     def _row(self, address: Address, reply: Reply, seconds: float) -> CaptionRow:
@@ -234,6 +234,7 @@ class Captions:
             note=reply.note or None,
             tokens=reply.tokens,
             seconds=seconds,
+            created_at=self.work.clock(),
         )
 
     def _tell(self, replies: Sequence[Reply]) -> None:
@@ -242,7 +243,8 @@ class Captions:
             self.work.count(f"captions_{status}", len(of))
             if of:
                 why = f": {of[0].note}" if of[0].note else ""
-                again = "; the next statement tries again" if status == "failed" else ""
+                pause = f"; tried again in {self.work.retry_after_s:g} s"
+                again = pause if status == "failed" else ""
                 self.work.note(f"the captioner {status} some captions{why}{again}")
 
 

@@ -18,7 +18,7 @@ from reeldb.query.fillers.captions import Captions
 from reeldb.query.prompts import JUDGE
 from reeldb.schema.digests import digest, request_key
 from reeldb.schema.errors import ModelError
-from reeldb.schema.models import ChatModel, Message, Reply
+from reeldb.schema.models import UNPAID, ChatModel, Message, Reply
 
 VISION_SIDE = 512  # longest side, in pixels, of a picture that is judged
 YES, NO = ("yes", "true"), ("no", "false")
@@ -123,17 +123,18 @@ class Verdicts:
                 out.add(key, *self.known[key])
         return out
 
-    def _learn_kept(self, keys: Sequence[int], since: datetime | None) -> list[int]:
+    def _learn_kept(self, keys: Sequence[int], since: datetime) -> list[int]:
         """Learns what others have paid for meanwhile; gives the rows nobody has."""
-        rows = self.work.ledger.replies([self._key(k) for k in keys], failed=since is not None)
+        rows = self.work.ledger.replies([self._key(k) for k in keys], failed=True)
         unknown = []
         for key in keys:
             row = rows.get(self._key(key))
-            if row is None or (row.status == "failed" and since and row.created_at < since):
+            if row is None or (row.status == "failed" and row.created_at < since):
                 unknown.append(key)
             else:
                 self.known[key] = verdict(row.text, row.status)
-                self.work.count("replies_reused", 1)
+                self.work.rests("judgements", row)
+                self.work.count("replies_reused", row.status != "failed")
         return unknown
 
     def _buy(self, keys: Sequence[int]) -> None:
@@ -171,21 +172,31 @@ class Verdicts:
             else:
                 messages.append([message])
                 asked.append(key)
+        self.work.budget.give_back("chats", len(keys) - len(asked))
         if not messages:
             return
         started = time.monotonic()
-        replies = self.model.reply(messages)
+        replies = self.work.metered(self.model, "chats").reply(messages)
         seconds = time.monotonic() - started
         if len(replies) != len(messages):
             raise ModelError(f"{self.model.address} gave {len(replies)} of {len(messages)} replies")
-        self.work.paid(self.model.address, seconds, sum(r.tokens for r in replies))
-        self.work.count("replies_made", len(replies))
-        rows = [
-            self._row(k, r, seconds / len(replies)) for k, r in zip(asked, replies, strict=True)
-        ]
+        tokens = sum(r.tokens for r in replies)
+        self.work.paid(self.model.address, seconds, tokens, "chats", replies)
+        done = [(k, r) for k, r in zip(asked, replies, strict=True) if r.note != UNPAID]
+        self.work.count("replies_made", len(done))
+        rows = [self._row(k, r, seconds / len(replies)) for k, r in done]
         self.work.keep(lambda: self.work.ledger.put_replies(rows))
-        for key, reply in zip(asked, replies, strict=True):
+        for key, reply in done:
             self.known[key] = verdict(reply.text, reply.status)
+        self._tell([r for _, r in done])
+
+    def _tell(self, replies: Sequence[Reply]) -> None:
+        failed = [r for r in replies if r.status == "failed"]
+        self.work.count("replies_failed", len(failed))
+        if failed:
+            why = f": {failed[0].note}" if failed[0].note else ""
+            again = f"; tried again in {self.work.retry_after_s:g} s"
+            self.work.note(f"the {self.role} model failed on some judgements{why}{again}")
 
     def _message(self, key: int) -> Message | None:
         if self.captions is not None:
@@ -200,7 +211,7 @@ class Verdicts:
         return ReplyRow(
             key=self._key(key), role=self.role, model=self.model.identity,
             text=reply.text, status=reply.status, note=reply.note or None,
-            tokens=reply.tokens, seconds=seconds,
+            tokens=reply.tokens, seconds=seconds, created_at=self.work.clock(),
         )  # fmt: skip
 
 

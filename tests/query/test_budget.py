@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reeldb.query.budget import Budget, Limits
+from reeldb.query.budget import Budget, Each, Limits
 from reeldb.query.engine import Engine
 from reeldb.schema.errors import BindError
 from tests.query.oracle import Oracle
@@ -57,18 +57,53 @@ def test_seconds_end_a_statement_too(engine: Engine) -> None:
     assert result.status == "partial"
 
 
-def test_parallel_debits_never_overspend() -> None:
-    budget = Budget(Limits.of({"calls": 100}))
+@pytest.mark.parametrize(
+    ("unit", "limit", "most"),
+    [("captions", 100, 100), ("calls", 100, 100), ("tokens", 500, 100), ("usd", 0.2, 100),
+     ("seconds", 5.0, 100)],
+)  # fmt: skip
+def test_parallel_debits_never_overspend(unit: str, limit: float, most: int) -> None:
+    budget = Budget(Limits.of({"captions": 10**6} | {unit: limit}))
     granted: list[int] = []
-    threads = [
-        Thread(target=lambda: granted.extend(budget.take("captions", 7) for _ in range(20)))
-        for _ in range(8)
-    ]
+
+    def spend() -> None:
+        for _ in range(60):
+            n = budget.take("captions", 7)
+            granted.append(n)
+            if n:
+                budget.paid("captions", 0.05 * n, 5 * n, 0.002 * n, 5, 0.002, calls=n)
+
+    spend()  # what a call costs is known now
+    before = sum(granted)
+    assert 0 < before <= most
+    budget = Budget(budget.limits, {"captions": Each(0.05, 5, 0.002)})
+    granted.clear()
+    threads = [Thread(target=spend) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sum(granted) == budget.calls == 100
+    assert sum(granted) == budget.captions <= most
+    assert getattr(budget, unit) <= limit * (1 + 1e-9)
+    assert before > most - 8
+
+
+def test_the_first_call_goes_alone_where_nobody_knows_what_one_costs() -> None:
+    budget = Budget(Limits.of({"tokens": 1000}))
+    assert budget.take("captions", 8) == 1
+    assert budget.take("captions", 8) == 0
+    budget.paid("captions", 0.1, 300, 0.0, 300)
+    assert budget.take("captions", 8) == 2
+    budget.paid("captions", 0.1, 500, 0.0, 250)
+    assert budget.take("captions", 8) == 0
+    assert budget.ended_by == "1000 tokens"
+
+
+def test_a_repeated_call_is_debited_like_a_first_one() -> None:
+    budget = Budget(Limits.of({"calls": 3}))
+    assert budget.take("captions", 2) == 2
+    assert [budget.again("captions") for _ in range(2)] == [True, False]
+    assert (budget.calls, budget.retries, budget.ended_by) == (3, 1, "3 calls")
 
 
 @pytest.mark.parametrize("name", list(SHAPES)[::3])

@@ -17,7 +17,7 @@ from tests.clips import remux
 from tests.faults import Fault, completion, garbage, hang, reset, status, too_many
 from tests.seeing import SeeingServer
 from tests.timecode import stamped_clip
-from tests.witness import Event, Witness
+from tests.witness import Event, Seen, Witness
 
 COLOURS = ("red", "white", "blue", "black", "green", "white", "magenta", "black")
 SCENES = 30
@@ -162,6 +162,79 @@ def test_a_budget_is_never_overspent_and_the_next_run_goes_on(
     last = db.sql(statement)
     assert last.status == "complete"
     assert server.calls == len(last.fetchall()) == SCENES
+
+
+def stumble(server: SeeingServer) -> None:
+    """The server fails each different request the first time it comes."""
+    honest, before = server.answer, set[tuple[float, ...]]()
+
+    def answer(seen: Seen) -> Fault:
+        times = tuple(seen.times_s)
+        if times in before:
+            return honest(seen)
+        before.add(times)
+        server.requests.append(seen)
+        return status(500, "out of order")
+
+    server.answer = answer  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("n", [1, 7, 16, 30])
+def test_repeated_requests_are_calls_of_the_budget(
+    db: Database, server: SeeingServer, n: int
+) -> None:
+    stumble(server)
+    statement = "SELECT scene_no, caption FROM scenes"
+    result = db.sql(f"{statement} BUDGET {n} CALLS")
+    assert server.calls == result.stats["calls"] == n
+    assert result.row_count == result.stats["retries"]
+    assert result.stats["retries"] > 0 or n < 8  # eight go out at once
+    assert result.status == "partial"
+    assert all(caption for _, caption in result.fetchall())
+    assert db.sql("SELECT count(*) FROM captions WHERE status = 'failed'").fetchone() == (0,)
+    rows = db.sql(statement).fetchall()  # what the budget cut off is no failure of the model
+    assert len(rows) == SCENES and all(caption for _, caption in rows)
+
+
+def test_judgements_repeat_their_requests_within_the_budget_too(
+    db: Database, server: SeeingServer
+) -> None:
+    stumble(server)
+    statement = "SELECT scene_no FROM scenes WHERE matches(image, 'somebody falls')"
+    result = db.sql(f"{statement} BUDGET 20 CALLS")
+    assert server.calls == result.stats["calls"] <= 20
+    assert result.status == "partial"
+    assert {n for (n,) in result} <= FALLS
+    assert {n for (n,) in db.sql(statement)} == FALLS
+
+
+@pytest.mark.parametrize(
+    ("clause", "calls"),
+    [("10 CAPTIONS", 10), ("10 CALLS", 10), ("330 TOKENS", 10), ("0.033 USD", 10),
+     ("0 SECONDS", 0), ("0 USD", 0)],
+)  # fmt: skip
+def test_no_budget_is_overspent_with_eight_requests_at_once(
+    db: Database, server: SeeingServer, tmp_path: Path, clause: str, calls: int
+) -> None:
+    config = tmp_path / "config.toml"
+    price = '["openai:seer"]\nusd_per_million_tokens = 100.0\n'
+    config.write_text(config.read_text().replace('["openai:seer"]\n', price))
+    db.set_model("captioner", "openai:seer")
+    server.always = Fault(body=completion("a cat", total=33))
+    server.latency_s = 0.05
+    result = db.sql(f"SELECT scene_no, caption FROM scenes BUDGET {clause}")
+    assert server.calls == result.stats["calls"] == calls
+    assert result.status == "partial"
+    assert f"budget of {clause.lower()}" in result.notes[-1]
+    assert server.peak > 2 or not calls
+
+
+def test_a_budget_of_seconds_ends_the_asking(db: Database, server: SeeingServer) -> None:
+    server.latency_s = 0.1
+    result = db.sql("SELECT scene_no, caption FROM scenes BUDGET 0.15 SECONDS")
+    assert 0 < server.calls < SCENES
+    assert "budget of 0.15 seconds ended" in result.notes[-1]
+    assert result.row_count == server.calls
 
 
 def test_under_a_budget_no_row_is_returned_that_could_be_wrong(db: Database) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from reeldb.index.archive import Archive
+from reeldb.index.ledger import now
 from reeldb.models.registry import Models
 from reeldb.query.engine import Engine
 from reeldb.schema.errors import BindError, MediaError
@@ -88,20 +90,55 @@ def test_copies_share_their_captions(archive: Archive) -> None:
     assert shown.fetchall() == [("copy.mp4", 4), ("v0.mp4", 4)]
 
 
-def test_a_failed_caption_is_null_now_and_tried_again_next_time(archive: Archive) -> None:
+def later(engine: Engine, seconds: float) -> Engine:
+    """The engine, for which it is so much later."""
+    engine.clock = lambda: now() + timedelta(seconds=seconds)
+    return engine
+
+
+def test_a_failed_caption_is_null_now_and_tried_again_after_a_pause(archive: Archive) -> None:
     engine = engine_of(archive)
     captioner: Any = engine.models.captioner()
     captioner.enqueue(Reply("failed", note="too busy"), Reply("refused"), Reply("empty"), "fine")
     result = engine.sql(FILLED)
     assert [r[2] for r in result] == [None, None, None, "fine"]
-    assert any("too busy" in n for n in result.notes)
+    assert any("too busy; tried again in 30 s" in n for n in result.notes)
     states = engine.sql(
         f"SELECT caption_status(caption) FROM scenes {FILLED[FILLED.index('WHERE') :]}"
     )
     assert [s for (s,) in states] == ["failed", "refused", "empty", "ok"]
-    again = engine_of(archive)
+    soon = later(engine_of(archive), 20)
+    told = soon.sql(FILLED)
+    assert [r[2] is None for r in told] == [True, True, True, False]
+    assert told.status == "complete"
+    assert any("1 caption failed a moment ago" in n and "again in 1" in n for n in told.notes)
+    assert calls(soon) == 0
+    again = later(engine_of(archive), 31)
     assert [r[2] is None for r in again.sql(FILLED)] == [False, True, True, False]
     assert calls(again) == 1
+
+
+def test_a_failed_judgement_is_null_now_and_tried_again_after_a_pause(archive: Archive) -> None:
+    sql = "SELECT matches(image, 'x') FROM scenes WHERE video = 'v0.mp4'"
+    vision = "fake:vision?reply=Yes.&fail=2"
+    first = engine_of(archive, OpenFake, vision=vision)
+    assert [v for (v,) in first.sql(sql)] == [True, None, True, None]
+    soon = later(engine_of(archive, OpenFake, vision=vision), 29)
+    told = soon.sql(sql)
+    assert [v for (v,) in told] == [True, None, True, None]
+    assert any("2 judgements failed a moment ago" in n for n in told.notes)
+    assert calls(soon, "vision") == 0
+    again = later(engine_of(archive, OpenFake, vision="fake:vision?reply=Yes."), 31)
+    assert [v for (v,) in again.sql(sql)] == [True] * 4
+    assert calls(again, "vision") == 2
+
+
+def test_within_a_statement_a_failure_is_never_tried_again(archive: Archive) -> None:
+    engine = engine_of(archive, captioner="fake:captioner?fail=1&batch=2")
+    columns = "s.caption, matches(s.caption, 'x'), (SELECT max(t.caption) FROM scenes t)"
+    engine.models = Models({"captioner": "fake:captioner?fail=1&batch=2", "chat": "fake:chat"})
+    engine.sql(f"SELECT {columns} FROM scenes s WHERE s.caption IS NULL OR s.caption LIKE 'x'")
+    assert calls(engine) == 18
 
 
 def test_a_missing_file_is_named_and_nothing_is_stored(archive: Archive) -> None:
