@@ -255,6 +255,7 @@ class Looks(ABC):
                 self._learn(places[i], found.get(key, []))
             else:
                 self.unread.add(places[i])
+                self.work.rests("looks", run)
         return unknown
 
     def _found_of(self, keys: Sequence[str]) -> dict[str, list[Row]]:
@@ -277,11 +278,8 @@ class Looks(ABC):
         """`call` of the tool on looks that are debited, and the seconds that one took."""
         if not count:
             return [], 0.0
-        tool: Any = self.model
-        if isinstance(tool, Metered):  # what it asks more than once is debited as well
-            tool = tool.metered(lambda: self.granted(1) == 1)
         started = time.monotonic()
-        answers = call(tool)
+        answers = call(self.work.metered(self.model, "looks"))
         seconds = time.monotonic() - started
         if len(answers) != count:
             raise ModelError(f"{self.model.address} gave {len(answers)} looks for {count} {what}")
@@ -294,6 +292,8 @@ class Looks(ABC):
         runs: list[LookRow] = []
         found: list[Row] = []
         for place, look in seen.items():
+            if look.note == UNPAID:
+                continue
             rows = [
                 {**row, "line_no": i, "model": self.model.identity}
                 for i, row in enumerate(look.rows)
@@ -319,7 +319,7 @@ class Looks(ABC):
         return LookRow(
             key=key, content_id=content, tool=self.role, model=self.model.identity,
             start_ms=start, end_ms=end, status=look.status, found=found,
-            same_as_ms=look.same_as_ms, note=look.note or None, seconds=look.seconds,
+            same_as_ms=look.same_as_ms, note=look.note or None, seconds=look.seconds, created_at=self.work.clock(),
         )  # fmt: skip
 
     def _learn(self, place: Place, rows: list[Row]) -> None:
