@@ -24,7 +24,7 @@ from reeldb.index.ledger import LookRow
 from reeldb.index.store import any_of
 from reeldb.query.fillers.base import Work
 from reeldb.schema.errors import ModelError
-from reeldb.schema.models import Metered, Model, Status
+from reeldb.schema.models import UNPAID, Model, Status
 
 Place = tuple[int, int]  # (rank of the video, number of the place in it)
 Ints = NDArray[np.int64]
@@ -319,7 +319,8 @@ class Looks(ABC):
         return LookRow(
             key=key, content_id=content, tool=self.role, model=self.model.identity,
             start_ms=start, end_ms=end, status=look.status, found=found,
-            same_as_ms=look.same_as_ms, note=look.note or None, seconds=look.seconds, created_at=self.work.clock(),
+            same_as_ms=look.same_as_ms, note=look.note or None, seconds=look.seconds,
+            created_at=self.work.clock(),
         )  # fmt: skip
 
     def _learn(self, place: Place, rows: list[Row]) -> None:
