@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -11,7 +11,9 @@ from uuid import uuid4
 from reeldb.query.answer import Answer, choices_of
 from reeldb.query.budget import Budget, Limits
 from reeldb.query.catalog import Catalog
+from reeldb.query.expected import Expected, expected
 from reeldb.query.fillers.base import Work
+from reeldb.query.operators.captions import KEPT
 from reeldb.query.operators.grid import Grid, grid_of
 from reeldb.query.operators.scope import Spans, scope_of
 from reeldb.query.operators.trace import Watch
@@ -22,7 +24,7 @@ from reeldb.query.strategies.plan import Shape, calls_of, captions_of
 from reeldb.query.strategies.registry import Chosen, chosen
 from reeldb.query.task import Task
 from reeldb.query.variables import CHOICES
-from reeldb.schema.errors import ArchiveError, BindError
+from reeldb.schema.errors import ArchiveError, BindError, BudgetError
 
 if TYPE_CHECKING:
     from reeldb.index.snapshot import Snapshot
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from reeldb.query.strategies.verdict import Verdict
 
 MOST_CHOICES = 26
+UNASKED = 256  # captions and calls that need no confirmation
 CALLS_A_REPLY = 2  # the request, and one to repair a reply that cannot be read
 
 
@@ -89,13 +92,13 @@ class Asked:
         return reasoner_for(self.cast, self.chosen.reasoner)
 
 
-def bound(engine: Engine, question: Question) -> Asked:
-    """Binds the question and runs the statement that finds its scope."""
+def bound(engine: Engine, question: Question, *, dry: bool = False) -> Asked:
+    """Binds the question and runs the statement that finds its scope; `dry` calls no model."""
     picked = chosen(question.strategy, question.options)
     cast = Cast(engine.models, picked.roles)
     reasoner_for(cast, picked.reasoner)
     scope, parameters = _scope(question)
-    found = scope_of(engine, scope, parameters, question.budget)
+    found = scope_of(engine, scope, parameters, {"calls": 0} if dry else question.budget)
     if found.result is None:
         return Asked(question, picked, cast, scope, found.spans)
     result = found.result
@@ -105,15 +108,34 @@ def bound(engine: Engine, question: Question) -> Asked:
     )  # fmt: skip
 
 
-def ask(engine: Engine, question: Question, watch: Watch | None = None) -> Answer:
+Confirm = Callable[[Expected], bool]
+
+
+def ask(
+    engine: Engine,
+    question: Question,
+    watch: Watch | None = None,
+    confirm: Confirm | None = None,
+) -> Answer:
     """Answers the question, and keeps the answer where the archive can be written.
 
-    `watch` is shown each step as it ends.
+    `watch` is shown each step as it ends. Without a budget, a question that may take more than
+    256 captions and calls is put to `confirm` first; BudgetError where it says no.
     """
     started = time.monotonic()
     asked = bound(engine, question)
+    if confirm is not None and not question.budget:
+        engine.archive.read(lambda s: _confirm(s, asked, confirm))
     answer = engine.archive.read(lambda s: answered(engine, s, asked, watch=watch))
     return _keep(engine, replace(answer, seconds=time.monotonic() - started))
+
+
+def _confirm(snapshot: Snapshot, asked: Asked, confirm: Confirm) -> None:
+    catalog = Catalog(snapshot)
+    lines = asked.chosen.strategy.plan(asked.shape(asked.grid(catalog)))
+    cost = expected(lines, asked.cast, catalog)
+    if cost.captions + cost.calls > UNASKED and not confirm(cost):
+        raise BudgetError("not asked; give a budget, such as --budget '50 captions'")
 
 
 def answered(
@@ -122,9 +144,10 @@ def answered(
     asked: Asked,
     *,
     watch: Watch | None = None,
-    recorded: frozenset[str] | None = None,
+    recorded: Mapping[str, str] | None = None,
 ) -> Answer:
-    """The answer on one snapshot; `recorded` are the ledger keys of one that is replayed."""
+    """The answer on one snapshot; `recorded` are the ledger keys of one that is replayed, with
+    what became of them."""
     started, catalog = time.monotonic(), Catalog(snapshot)
     grid = asked.grid(catalog)
     strategy, question = asked.chosen.strategy, asked.question
@@ -181,11 +204,11 @@ def _answer(
         strategy=asked.chosen.strategy.name,
         reasoner=reasoner,
         statement=question.statement,
-        plan=_plan(asked, snapshot),
+        plan=_plan(asked, task, snapshot),
         models=used,
         notes=tuple(task.notes),
         trace=tuple(task.trace.steps),
-        reply_keys=tuple(task.keys),
+        reply_keys=tuple(k for k, state in task.keys.items() if state == KEPT),
         calls=task.trace.total("calls") + asked.spent,
         captions_made=task.captions_made,
         captions_reused=task.captions_reused,
@@ -194,7 +217,7 @@ def _answer(
     )
 
 
-def _plan(asked: Asked, snapshot: Snapshot) -> dict[str, object]:
+def _plan(asked: Asked, task: Task, snapshot: Snapshot) -> dict[str, object]:
     """What a replay needs, and people like to read."""
     return {
         "strategy": asked.chosen.strategy.name,
@@ -203,6 +226,8 @@ def _plan(asked: Asked, snapshot: Snapshot) -> dict[str, object]:
         "scope": asked.scope or "the whole archive",
         "spans": asked.spans,
         "roles": {r: a for r in ROLES if (a := asked.cast.address(r))},
+        "budget": dict(asked.question.budget),
+        "failed": {k: state for k, state in task.keys.items() if state != KEPT},
         "versions": dict(snapshot.versions),
     }
 

@@ -378,8 +378,8 @@ class _Reader:
     def _plain(self) -> Statement | None:
         """The statements that are a few words: REPLAY, SHOW, DESCRIBE, SET."""
         words, tokens = self.words, self.tokens
-        if words[0] == "REPLAY" and len(tokens) == 2:
-            return Replay(str(tokens[1].text))
+        if words[0] == "REPLAY" and len(tokens) > 1:
+            return self._replay()
         if words[0] == "SHOW":
             if words[1:] == ["TABLES"]:
                 return ShowTables()
@@ -391,6 +391,13 @@ class _Reader:
         if words[0] == "SET":
             return self._set()
         return None
+
+    def _replay(self) -> Replay:
+        """The id may stand bare: `8f3a` is a number and a word to the tokenizer."""
+        bare = self.sql[self.tokens[1].start : self.tokens[-1].end + 1].strip("'\"")
+        if not bare.isalnum():
+            raise self.error(1, "REPLAY wants the id of an answer")
+        return Replay(bare)
 
     def _set(self) -> SetVariable:
         words, tokens = self.words, self.tokens

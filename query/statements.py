@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from reeldb.query import parse as ast
 from reeldb.query.dialect import sql_of
 from reeldb.query.engine import Engine
@@ -9,6 +11,10 @@ from reeldb.query.params import Parameters, bind_parameters
 from reeldb.query.result import Result, Status
 from reeldb.schema.errors import BindError, PlanError, near
 from reeldb.schema.relations import RELATIONS
+
+if TYPE_CHECKING:
+    from reeldb.query.answer import Answer
+    from reeldb.query.ask import Question
 
 
 def run_other(engine: Engine, statement: ast.Statement, parameters: Parameters) -> Result:
@@ -22,6 +28,10 @@ def run_other(engine: Engine, statement: ast.Statement, parameters: Parameters) 
             return Result.of(["name", "value"], [[name, str(getattr(engine.variables, name))]])
         case ast.Ask():
             return _ask(engine, statement, parameters)
+        case ast.Replay(id):
+            from reeldb.query.replay import replay
+
+            return _answered(replay(engine, id))
     raise PlanError(f"{type(statement).__name__.upper()} is not built yet")
 
 
@@ -39,27 +49,36 @@ def describe(name: str) -> Result:
 
 
 def _ask(engine: Engine, statement: ast.Ask, parameters: Parameters) -> Result:
+    from reeldb.query.ask import ask
+
+    question = _question(statement, parameters)
     if statement.explain is not None:
-        raise PlanError("EXPLAIN ASK is not built yet")
-    from reeldb.query.ask import Question, ask
+        from reeldb.query.explain_ask import explain_ask
+
+        return explain_ask(engine, question, analyze=statement.explain == "analyze")
+    return _answered(ask(engine, question))
+
+
+def _question(statement: ast.Ask, parameters: Parameters) -> Question:
+    from reeldb.query.ask import Question
 
     inner = ast.parse(f"SELECT * FROM {statement.scope or 'videos'}")
     assert isinstance(inner, ast.Select)
     values = bind_parameters(inner.tree, parameters)
     using = statement.using or ast.Using("auto")
-    answer = ask(
-        engine,
-        Question(
-            text=statement.question,
-            choices=statement.choices,
-            scope=f"({sql_of(inner.tree)}) AS reel_r" if statement.scope else None,
-            strategy=using.name,
-            options=using.options,
-            budget={} if statement.budget is None else statement.budget.amounts(),
-            parameters=values,
-            statement=statement.text,
-        ),
+    return Question(
+        text=statement.question,
+        choices=statement.choices,
+        scope=f"({sql_of(inner.tree)}) AS reel_r" if statement.scope else None,
+        strategy=using.name,
+        options=using.options,
+        budget={} if statement.budget is None else statement.budget.amounts(),
+        parameters=values,
+        statement=statement.text,
     )
+
+
+def _answered(answer: Answer) -> Result:
     table = answer.table()
     status: Status = "partial" if answer.status == "partial" else "complete"
     return Result(table, table.column_names, status, list(answer.notes))

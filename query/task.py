@@ -14,7 +14,7 @@ import numpy as np
 
 from reeldb.query.answer import Choice, Evidence
 from reeldb.query.budget import Kind
-from reeldb.query.operators.captions import Stretch, StretchCaptions
+from reeldb.query.operators.captions import KEPT, Stretch, StretchCaptions
 from reeldb.query.operators.grid import Grid, Picture
 from reeldb.query.operators.nearest import PictureVectors
 from reeldb.query.operators.replies import UNPAID, UNPARSED, Form, Heard, Replies, Request
@@ -65,8 +65,9 @@ class Seen:
 class Task:
     """What a strategy works on.
 
-    `recorded` are the ledger keys of an answer that is replayed: then operators make nothing,
-    and a key that the ledger has lost is an ExecuteError. `bounded` says that the user gave the
+    `recorded` are the ledger keys of an answer that is replayed, with what became of them: then
+    operators make nothing, and a key that the ledger has lost is an ExecuteError. `bounded` says
+    that the user gave the
     budget: then repeated requests are debited from it too.
     """
 
@@ -79,11 +80,11 @@ class Task:
         cast: Cast,
         *,
         bounded: bool = False,
-        recorded: frozenset[str] | None = None,
+        recorded: Mapping[str, str] | None = None,
         watch: Watch | None = None,
     ) -> None:
         self.question, self.choices, self.cast, self.work = question, choices, cast, work
-        self.notes, self.keys, self.partial = work.notes, dict[str, None](), False
+        self.notes, self.keys, self.partial = work.notes, dict[str, str](), False
         self.trace = Trace(work.budget, watch)
         self._grid, self._bounded, self._recorded = grid, bounded, recorded
         self._made: set[str] = set()
@@ -273,13 +274,14 @@ class Task:
         made = StretchCaptions(
             self.work, self.cast.captioner(), kind, prompt, stretches, self._debit("captions")
         )
+        made.known |= {k: (None, state) for k, state in self.keys.items() if state != KEPT}
         inputs = {"kind": kind, **_times([s.pictures[0] for s in stretches])}
         with self.trace.step("caption", inputs) as cost:
             before = self._repeats
             if self._recorded is None:
                 made.make_all()
             else:
-                self._all_there("caption", made.recall_recorded(self._recorded.__contains__))
+                self._all_there("caption", made.recall_recorded(self._recorded))
             keys = [made.address(i).key for i in range(len(stretches))]
             states = {k: made.known.get(k, (None, UNPAID)) for k in keys}
             self._count_captions(made.bought, states, cost)
@@ -297,7 +299,9 @@ class Task:
         reused = done - bought - self._made
         self._made |= bought
         self._reused |= reused
-        self.keys |= dict.fromkeys(k for k in states if k in done)
+        self.keys |= {
+            k: KEPT if k in done else state for k, (_, state) in states.items() if state != UNPAID
+        }
         missing = sum(state == UNPAID for _, state in states.values())
         self.partial |= missing > 0
         cost.made, cost.reused, cost.calls = len(bought), len(reused), len(bought)
@@ -315,7 +319,7 @@ class Task:
             if self._recorded is None:
                 replies.make_all(requests)
             else:
-                lost = replies.recall_recorded(requests, self._recorded.__contains__)
+                lost = replies.recall_recorded(requests, self._recorded)
                 self._all_there("reply", lost)
             heard = [self._heard(replies, replies.key(r), form) for r in requests]
             cost.made, cost.calls = replies.made, replies.calls
@@ -328,8 +332,7 @@ class Task:
         if reply is None:
             self.partial = True
             return Heard(None, UNPAID)
-        if reply.status != "failed":
-            self.keys[key] = None
+        self.keys[key] = KEPT if reply.status != "failed" else reply.note or "failed"
         if reply.status != "ok":
             return Heard(None, reply.status, "", key, reply.note)
         value = form.read(reply.text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -18,6 +18,8 @@ from reeldb.schema.models import Metered
 
 if TYPE_CHECKING:
     from reeldb.schema.models import Captioner
+
+KEPT = "kept"  # in the ledger, as far as the answer that used it knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +79,13 @@ class StretchCaptions(Captions):
             if len(rows) == before:
                 return
 
-    def recall_recorded(self, recorded: Callable[[str], bool]) -> list[str]:
-        """Takes what the ledger holds of the recorded addresses; gives those it has lost."""
-        rows = [r for r in range(len(self.stretches)) if recorded(self.address(r).key)]
-        return [self.address(r).key for r in self._learn_kept(rows, datetime.min)]
+    def recall_recorded(self, recorded: Mapping[str, str]) -> list[str]:
+        """Takes what the ledger holds of the addresses that an answer had (`recorded`: state by
+        key, KEPT where the ledger should have it); gives those that it has lost."""
+        keys = [self.address(r).key for r in range(len(self.stretches))]
+        self.known |= {k: (None, s) for k in keys if (s := recorded.get(k, KEPT)) != KEPT}
+        rows = [r for r, k in enumerate(keys) if recorded.get(k) == KEPT]
+        return [keys[r] for r in self._learn_kept(rows, datetime.min)]
 
     def _take_in(self, batch: Batch) -> None:
         for row, text, state in zip(batch.keys, batch.values, batch.states, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from reeldb.index.ledger import ReplyRow
 from reeldb.query.fillers.base import Work
+from reeldb.query.operators.captions import KEPT
 from reeldb.query.operators.grid import Picture
 from reeldb.schema.digests import request_key
 from reeldb.schema.errors import ModelError
@@ -102,11 +103,15 @@ class Replies:
         )
 
     def recall_recorded(
-        self, requests: Sequence[Request], recorded: Callable[[str], bool]
+        self, requests: Sequence[Request], recorded: Mapping[str, str]
     ) -> list[str]:
-        """Takes what the ledger holds of the recorded requests; gives the keys it has lost."""
-        keys = [k for r in requests if recorded(k := self.key(r))]
-        return [keys[i] for i in self._learn(list(range(len(keys))), keys, None)]
+        """Takes what the ledger holds of the requests that an answer made (`recorded`: state by
+        key, KEPT where the ledger should have it); gives the keys that it has lost."""
+        keys = [self.key(r) for r in requests]
+        gone = {k: s for k in keys if (s := recorded.get(k, KEPT)) != KEPT}
+        self.known |= {k: Reply("failed", note=s, calls=0) for k, s in gone.items()}
+        kept = [k for k in keys if recorded.get(k) == KEPT]
+        return [kept[i] for i in self._learn(list(range(len(kept))), kept, datetime.min)]
 
     def _learn(self, rows: Sequence[int], keys: Sequence[str], since: datetime | None) -> list[int]:
         """Takes what the ledger holds; gives the rows that it does not."""
