@@ -100,8 +100,14 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument("question")
     ask.add_argument("--video", action="append", default=[], metavar="VIDEO")
     ask.add_argument("--choice", action="append", default=[], metavar="TEXT")
-    ask.add_argument("--strategy", default="auto")
+    ask.add_argument("--strategy", default="auto", metavar="NAME",
+                     help="with options: 'tree(branch_width => 2)'")  # fmt: skip
     ask.add_argument("--budget", metavar="N", help="calls, or '50 captions, 90 seconds'")
+    ask.add_argument("--clips", metavar="DIR", help="cut the evidence out as small MP4 files")
+    ask.add_argument("--sheet", metavar="FILE", help="lay the evidence out on one PNG")
+
+    replay = command("replay", _replay, "make an answer again from what is on record, free")
+    replay.add_argument("id", metavar="ID")
 
     fill = command("fill", _fill, "make captions and readings ahead of any question")
     fill.add_argument("video", nargs="*", metavar="VIDEO", help="default: all")
@@ -234,36 +240,40 @@ def _explain(args: argparse.Namespace) -> int:
 
 
 def _ask(args: argparse.Namespace) -> int:
-    from reeldb.render import json_text
+    from reeldb.asking import Lookout, confirm, write_clips, write_evidence_sheet
 
-    answer = _database(args).ask(
+    db, lookout = _database(args), Lookout()
+    answer = db.ask(
         args.question,
         video=args.video,
         choices=args.choice,
         strategy=args.strategy,
         budget=args.budget,
+        watch=lookout.show,
+        confirm=confirm,
     )
+    code = _told(args, answer)
+    if args.clips:
+        for clip in write_clips(db, answer, Path(args.clips)):
+            _note(f"{clip} written (re-encoded)")
+    if args.sheet:
+        _note(f"{write_evidence_sheet(db, answer, Path(args.sheet))} written")
+    return code
+
+
+def _replay(args: argparse.Namespace) -> int:
+    return _told(args, _database(args).replay(args.id))
+
+
+def _told(args: argparse.Namespace, answer: Answer) -> int:
+    from reeldb.asking import answer_text
+    from reeldb.render import json_text
+
     if _format(args) == "table":
-        print(_answer(answer))
+        print(answer_text(answer))
     else:
         print(json_text(answer.record(), indent=1 if args.format == "json" else None))
     return FAILED if answer.status == "failed" else DONE
-
-
-def _answer(answer: Answer) -> str:
-    from reeldb.render import escaped
-    from reeldb.schema.spans import clock
-
-    lines = [escaped(answer.answer)]
-    for e in answer.evidence:
-        text = f"  {escaped(e.text)}" if e.text else ""
-        lines.append(f"  {escaped(e.video)} @ {clock(e.start_s)}-{clock(e.end_s)}{text}")
-    made = f"captions {answer.captions_made} made, {answer.captions_reused} reused"
-    tail = (
-        f"{answer.status}; {answer.strategy} with {answer.reasoner}; {made}; {answer.seconds:.1f} s"
-    )
-    lines.append(f"({tail}; id {answer.id})")
-    return "\n".join([*lines, *(f"note: {escaped(n)}" for n in answer.notes)])
 
 
 def _fill(args: argparse.Namespace) -> int:

@@ -100,6 +100,18 @@ def parse(sql: str) -> Statement:
     return _Reader(sql, _tokens(sql)).statement()
 
 
+def using(text: str) -> Using:
+    """A strategy with its options, `tree(branch_width => 4)`. Raises ParseError for anything else.
+
+    >>> using("tree(branch_width => 4)")
+    Using(name='tree', options={'branch_width': 4.0})
+    """
+    statement = parse(f"ASK 'x' USING {text}")
+    if not isinstance(statement, Ask) or statement.using is None or statement.budget is not None:
+        raise ParseError(f"{text!r} is no strategy; write its name, or name(option => value)")
+    return statement.using
+
+
 def position(sql: str, offset: int) -> str:
     """`(line 2, column 7)` of a character of `sql`, both from 1."""
     before = sql[:offset]

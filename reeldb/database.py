@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from reeldb.index.verify import Fault
     from reeldb.ingest.report import Event, Report
     from reeldb.models.registry import Models
-    from reeldb.query.answer import Answer
+    from reeldb.query.answer import Answer, Step
     from reeldb.query.engine import Engine
+    from reeldb.query.expected import Expected
     from reeldb.query.result import Result
 
 Parameters = Sequence[object] | Mapping[str, object]
@@ -171,23 +172,35 @@ class Database:
         strategy: str = "auto",
         options: Mapping[str, object] | None = None,
         budget: Mapping[str, float] | str | int | None = None,
+        watch: Callable[[Step], None] | None = None,
+        confirm: Callable[[Expected], bool] | None = None,
     ) -> Answer:
-        """Answers a question with evidence. `video` narrows it to names or ids."""
+        """Answers a question with evidence. `video` narrows it to names or ids; `strategy` may
+        carry options as in a statement, `tree(branch_width => 2)`.
+
+        `watch` is shown each step as it ends; `confirm` is asked before a question without a
+        budget that may take more than 256 captions and calls.
+        """
         from reeldb.query.ask import Question, ask
+        from reeldb.query.parse import using
 
         names = [video] if isinstance(video, str) else list(video or [])
-        snapshot = self.snapshot()
-        return ask(
-            self.engine,
-            Question(
-                text=question,
-                choices=tuple(choices),
-                videos=tuple(snapshot.find_video(n) for n in names),
-                strategy=strategy,
-                options=dict(options or {}),
-                budget=budget_of(budget),
-            ),
+        snapshot, way = self.snapshot(), using(strategy)
+        asked = Question(
+            text=question,
+            choices=tuple(choices),
+            videos=tuple(snapshot.find_video(n) for n in names),
+            strategy=way.name,
+            options={**way.options, **(options or {})},
+            budget=budget_of(budget),
         )
+        return ask(self.engine, asked, watch, confirm)
+
+    def replay(self, id: str) -> Answer:
+        """The answer of this id, made again from what is on record, without asking any model."""
+        from reeldb.query.replay import replay
+
+        return replay(self.engine, id)
 
     # Looking after it
 
