@@ -305,10 +305,12 @@ def vector_rows(video_id: str, vectors: Vectors) -> tuple[pa.Table, int]:
     """Rows of an embeddings table without their ingest, and how many vectors were left out
     because they hold NaN or infinity. Raises SchemaError where times and vectors do not pair."""
     times_s, matrix = np.asarray(vectors.times_s, np.float64), vectors.matrix
+    with np.errstate(over="ignore"):  # beyond float16 is infinity, and left out
+        matrix = matrix.astype(np.float16)
     if matrix.ndim != 2 or len(times_s) != len(matrix):
         raise SchemaError(f"vectors of shape {matrix.shape} for {len(times_s)} times")
     good = np.asarray(np.isfinite(matrix).all(axis=1))
-    kept = np.ascontiguousarray(matrix[good], np.float32)
+    kept = np.ascontiguousarray(matrix[good])
     count, dim = kept.shape
     columns = [
         pa.array([video_id] * count, pa.string()),

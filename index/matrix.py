@@ -134,11 +134,20 @@ class _Source:
         version = self.snapshot.versions[self.table]
         for batch in self.snapshot.archive.store.batches(self.table, ["vector"], where, version):
             flat = batch.column(0).flatten().to_numpy(zero_copy_only=False)
-            yield np.asarray(flat, np.float32).reshape(-1, self.dim)
+            yield _unit(flat.reshape(-1, self.dim))
 
     def _all_live(self) -> bool:
         version = self.snapshot.versions[self.table]
         return self.snapshot.archive.store.count(self.table, version=version) == self.shape[0]
+
+
+def _unit(rows: NDArray[np.floating]) -> Floats:
+    """The rows as float32; stored as float16 they have lost a little of their length, too."""
+    vectors = np.asarray(rows, np.float32)
+    if rows.dtype != np.float16:
+        return vectors
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(length > 0, length, 1), np.float32)
 
 
 def _older(cache: Path, table: str, dim: int) -> tuple[Floats | None, dict[tuple[str, int], int]]:

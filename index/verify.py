@@ -69,10 +69,12 @@ def _schemas(archive: Archive) -> Iterator[Fault]:
                 wanted = TABLES[table]
             elif table.startswith("embeddings_"):
                 meta = schema.metadata or {}
-                wanted = embeddings_schema(meta[b"space"].decode(), int(meta[b"dim"]))
+                number = schema.field("vector").type.value_type
+                known = number if number in (pa.float16(), pa.float32()) else None
+                wanted = embeddings_schema(meta[b"space"].decode(), int(meta[b"dim"]), known)
             else:
                 continue
-        except (ArchiveError, KeyError, ValueError) as e:
+        except (ArchiveError, AttributeError, KeyError, ValueError) as e:
             yield Fault("missing table", table, str(e), 1, "restore its folder from a copy")
             continue
         if not schema.equals(wanted):

@@ -28,6 +28,7 @@ from reeldb.media.decode import Decoding, Shown
 from reeldb.media.jpeg import encode_jpeg
 from reeldb.media.orient import Orientation, shown_size
 from reeldb.media.pictures import Pictures
+from reeldb.schema.models import wanted_size
 from reeldb.schema.settings import Settings
 from reeldb.schema.spans import Span, tile
 
@@ -146,10 +147,11 @@ class Pass:
 
     def _take(self, shown: Shown) -> Take:
         frame, turn = shown.frame, self._orientation
-        size = thumbnail_size(*shown_size(frame.width, frame.height, turn))
-        take = Take(encode_jpeg(to_rgb(frame, turn, size=size)))
+        shape = shown_size(frame.width, frame.height, turn)
+        take = Take(encode_jpeg(to_rgb(frame, turn, size=thumbnail_size(*shape))))
         if self._embedding is not None and self._embedder is not None:
-            self._embedding.put(take, to_rgb(frame, turn, size=self._embedder.image_size))
+            size = wanted_size(self._embedder, *shape)
+            self._embedding.put(take, to_rgb(frame, turn, size=size))
         return take
 
     def _fetch_missing(self) -> None:
@@ -165,7 +167,8 @@ class Pass:
         height, width = image.shape[:2]
         take = Take(encode_jpeg(_resized(image, thumbnail_size(width, height))))
         if self._embedding is not None and self._embedder is not None:
-            self._embedding.put(take, _resized(image, self._embedder.image_size))
+            size = wanted_size(self._embedder, width, height)
+            self._embedding.put(take, _resized(image, size))
         return take
 
 

@@ -35,6 +35,7 @@ NONE = "none"
 LOADERS: dict[str, str] = {
     "builtin": "reeldb.models.builtin.loader:load",
     "fake": "reeldb.models.fake:load",
+    "open_clip": "reeldb.models.open_clip.loader:load",
     "openai": "reeldb.models.openai.loader:load",
     "transformers": "reeldb.models.transformers.loader:load",
 }

@@ -12,7 +12,7 @@ from reeldb.index.snapshot import Snapshot
 from reeldb.models.registry import Models
 from reeldb.query.units import Unit
 from reeldb.schema.errors import BindError, near
-from reeldb.schema.models import Embedder
+from reeldb.schema.models import Embedder, wanted_size
 
 if TYPE_CHECKING:
     from reeldb.index.vectors import VectorSearch
@@ -123,4 +123,5 @@ def picture_of(value: object, name: str) -> NDArray[np.uint8]:
 def _resized(image: NDArray[np.uint8], embedder: Embedder) -> NDArray[np.uint8]:
     import cv2
 
-    return np.asarray(cv2.resize(image, embedder.image_size, interpolation=cv2.INTER_AREA))
+    size = wanted_size(embedder, image.shape[1], image.shape[0])
+    return np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA))

@@ -57,10 +57,25 @@ class Embedder(TextEmbedder, Protocol):
     """Pictures and texts to unit vectors of one space; a row of NaN is a picture that failed."""
 
     space: str
-    image_size: tuple[int, int]  # (width, height) it wants; callers resize with AREA, no crop
+    image_size: tuple[int, int]  # (width, height); callers resize with AREA to `wanted_size`
     batch_size: int
 
     def embed_images(self, images: Sequence[Image]) -> Vectors: ...
+
+
+@runtime_checkable
+class Framing(Protocol):
+    """An embedder that looks at a part of a picture, or fills it up: it wants a picture of
+    `width` x `height` in a size that depends on its shape, and cuts it itself."""
+
+    def frame_size(self, width: int, height: int) -> tuple[int, int]: ...
+
+
+def wanted_size(embedder: Embedder, width: int, height: int) -> tuple[int, int]:
+    """The (width, height) to hand a picture of that size to an embedder in."""
+    if isinstance(embedder, Framing):
+        return embedder.frame_size(width, height)
+    return embedder.image_size
 
 
 @dataclass(frozen=True, slots=True)

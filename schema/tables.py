@@ -232,15 +232,20 @@ LEDGER = ("captions", "ocr", "objects", "actions", "speech", "tool_runs", "repli
 HEAVY = {"videos": {"timing"}, "frames": {"thumbnail"}}  # read on their own, never with the rest
 
 
-def embeddings_schema(space: str, dim: int) -> pa.Schema:
-    """The table of one embedding space; the space and its width travel in the metadata."""
+def embeddings_schema(space: str, dim: int, number: pa.DataType | None = None) -> pa.Schema:
+    """The table of one embedding space; the space and its width travel in the metadata.
+
+    Vectors are unit vectors as float16, half the disk of float32: by its rounding (2**-11 of
+    each number) no cosine of two vectors moves by more than 0.001. Tables of float32 (`number`),
+    made by earlier versions, stay so.
+    """
     return pa.schema(
         [
             ("video_id", STRING),
             ("ingest_id", STRING),
             ("t_s", DOUBLE),
             ("space", STRING),
-            ("vector", pa.list_(pa.float32(), dim)),
+            ("vector", pa.list_(number or pa.float16(), dim)),
         ],
         metadata={"space": space, "dim": str(dim)},
     )

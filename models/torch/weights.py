@@ -10,7 +10,7 @@ from reeldb.schema.errors import ModelError
 
 SAMPLES = 64  # stretches of a weights file that are read for its digest
 STRETCH = 1 << 16
-SUFFIXES = (".json", ".jinja", ".txt", ".model", ".safetensors")
+SUFFIXES = (".json", ".jinja", ".txt", ".model", ".safetensors", ".bin", ".pt", ".pth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,12 @@ def folder_digest(folder: Path) -> str:
     parts: list[bytes | str] = []
     for path in sorted(folder.iterdir()):
         if path.suffix in SUFFIXES and path.is_file():
-            parts += [path.name, _content(path)]
+            parts += [path.name, file_digest(path)]
     return digest(*parts)[:12]
 
 
-def _content(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """The same of one file."""
     size = path.stat().st_size
     with path.open("rb") as f:
         if size <= SAMPLES * STRETCH:

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import cast
 
 from reeldb.models.config import settings_for
+from reeldb.models.torch.extras import require
 from reeldb.models.torch.settings import settings_of
 from reeldb.models.torch.weights import source_of
 from reeldb.schema.errors import ModelError
@@ -24,11 +25,12 @@ def load(address: str, role: Role, config: Mapping[str, object]) -> Model:
     config means the user's own (`models.config`).
 
     Opens no weights. Raises ModelError for a role that it has no adapter for, a senseless
-    setting, and a folder that is not there.
+    setting, a folder that is not there, and, with the pip line, without transformers.
     """
     if role not in ADAPTERS:
         able = ", ".join(ADAPTERS)
         raise ModelError(f"{address!r} cannot be the {role}: transformers: offers {able}")
+    require(address, "torch", "transformers")
     settings = settings_of(address, config or settings_for(address))
     module, _, name = ADAPTERS[role].partition(":")
     make = cast(Callable[..., Model], getattr(import_module(module), name))

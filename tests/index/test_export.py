@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pytest
 
 from reeldb.index.archive import Archive
@@ -52,7 +53,7 @@ def test_plain_duckdb_opens_every_relation_and_a_schema_per_video(
         assert {row[0] for row in plain.sql(sql).fetchall()} == {THUMBNAIL}
         sql = "SELECT video, t_s, vector FROM embeddings"
         for video, t_s, vector in plain.sql(sql).fetchall():
-            assert vector == unit(video, t_s).tolist()
+            assert vector == unit(video, t_s).astype(np.float16).tolist()
 
 
 def test_the_first_of_equal_names_keeps_it_and_reserved_ones_get_an_id(odd: Archive) -> None:

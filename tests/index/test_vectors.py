@@ -4,19 +4,23 @@ import threading
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reeldb.index import ivf, matrix
 from reeldb.index.archive import Archive
-from reeldb.index.commit import Vectors, Writer
+from reeldb.index.commit import Vectors, Writer, vector_rows
 from reeldb.index.compact import compact
+from reeldb.index.spaces import space_table
 from reeldb.index.store import Store
 from reeldb.index.vectors import VectorSearch, best_of
+from reeldb.index.verify import verify
 from reeldb.schema.digests import digest
 from reeldb.schema.errors import BindError
-from tests.archives import make_archive, synthetic_video, unit
+from reeldb.schema.tables import embeddings_schema
+from tests.archives import DIM, make_archive, synthetic_video, unit
 
 
 def search(archive: Archive) -> VectorSearch:
@@ -52,10 +56,10 @@ def mixed(tmp_path: Path) -> Archive:
 def test_scores_of_a_relation_are_those_of_the_book(mixed: Archive, relation: str) -> None:
     q = unit("query")
     np.testing.assert_allclose(search(mixed).scores_for(relation, q), brute(mixed, relation, q),
-                               atol=1e-6)  # fmt: skip
+                               atol=1e-3)  # fmt: skip
     some = np.array([5, 0, 3])
     np.testing.assert_allclose(search(mixed).scores_for(relation, q, some),
-                               brute(mixed, relation, q)[some], atol=1e-6)  # fmt: skip
+                               brute(mixed, relation, q)[some], atol=1e-3)  # fmt: skip
 
 
 def test_the_best_row_is_the_picture_itself(mixed: Archive) -> None:
@@ -127,7 +131,7 @@ def test_the_cache_outlives_commits_that_add_no_vectors(mixed: Archive) -> None:
     assert search(again).matrix.path == first and first.stat().st_mtime_ns == stamp
     q = unit("query")
     np.testing.assert_allclose(search(again).scores_for("frames", q), brute(again, "frames", q),
-                               atol=1e-6)  # fmt: skip
+                               atol=1e-3)  # fmt: skip
 
 
 def test_a_new_cache_reads_only_new_vectors_and_the_old_file_goes(
@@ -151,7 +155,7 @@ def test_a_new_cache_reads_only_new_vectors_and_the_old_file_goes(
     assert len(list(mixed.cache.glob("*.npy"))) == len(list(mixed.cache.glob("*.json"))) == 1
     q = unit("query")
     np.testing.assert_allclose(search(mixed).scores_for("frames", q), brute(mixed, "frames", q),
-                               atol=1e-6)  # fmt: skip
+                               atol=1e-3)  # fmt: skip
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x93NUMPY garbage", None])
@@ -162,7 +166,7 @@ def test_a_damaged_cache_is_made_again(mixed: Archive, damage: bytes | None) -> 
     fresh = Archive.open(mixed.path)
     q = unit("query")
     np.testing.assert_allclose(search(fresh).scores_for("frames", q), brute(fresh, "frames", q),
-                               atol=1e-6)  # fmt: skip
+                               atol=1e-3)  # fmt: skip
 
 
 def test_an_ingest_in_two_places_keeps_the_stored_order(archive: Archive) -> None:
@@ -265,3 +269,29 @@ def test_abandoned_drafts_go_and_young_ones_stay(
     monkeypatch.setattr(matrix, "ABANDONED_S", -1.0)
     assert matrix.forget(mixed.cache, "embeddings_test_fb913cd1") == 1
     assert not draft.exists()
+
+
+@given(st.integers(1, 1536), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 10.0, 1000.0]))
+def test_half_precision_moves_no_cosine_by_a_thousandth(dim: int, seed: int, peaks: float) -> None:
+    rng = np.random.default_rng(seed)
+    raw = rng.standard_normal((2, dim))
+    raw[0, rng.integers(dim)] *= peaks  # CLIP has numbers far larger than the rest
+    rows = np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True), np.float32)
+    table, left_out = vector_rows("v", Vectors("s", np.arange(2.0), rows))
+    stored = table["vector"].combine_chunks().flatten().to_numpy().astype(np.float32)
+    stored = stored.reshape(2, dim)
+    assert left_out == 0
+    assert abs(stored[0] @ stored[1] - rows[0] @ rows[1]) < 0.001
+    assert min(np.sum(stored * rows, axis=1) / np.linalg.norm(stored, axis=1)) > 0.999999
+
+
+def test_a_table_of_single_precision_stays_and_is_sound(tmp_path: Path) -> None:
+    archive = make_archive(tmp_path / "old", [])
+    schema = embeddings_schema("test", DIM, pa.float32())
+    archive.store.create(space_table("test"), schema)
+    with Writer(archive) as writer:
+        writer.put(synthetic_video("a.mp4"))
+    assert archive.store.schema(space_table("test")) == schema
+    rows, scores = search(archive).top(unit("a.mp4", 1.0), 1)
+    assert len(rows) == 1 and scores[0] == pytest.approx(1, abs=1e-3)
+    assert [f for f in verify(archive) if not f.harmless] == []

@@ -231,8 +231,8 @@ def make_world(path: Path, videos: int = 12, scenes: int = 10) -> World:
                 frame = {"t_s": t_s, "on_grid": True, "frame_no": 2 * n + k, "scene_no": n}
                 rows["frames"].append({**owner, **frame, "thumbnail": f"{v}/{t_s:g}".encode()})
                 vector = dice.standard_normal(DIM).astype(np.float32)
-                unit = vector / np.linalg.norm(vector)
-                vectors.append({**owner, "t_s": t_s, "space": SPACE, "vector": unit})
+                unit = (vector / np.linalg.norm(vector)).astype(np.float16)
+                vectors.append({**owner, "t_s": t_s, "space": SPACE, "vector": [*unit]})
             if (v + n) % 3 == 0:
                 text = ["milk is spilt", "tea is made", "milk again"][n % 3]
                 rows["speech"].append(
