@@ -6,6 +6,8 @@ fake:embedder?dim=16           pictures near the words for their colour: "red", 
 fake:text_embedder             texts near when they share words
 fake:ocr?on=red&text=HELLO     reads HELLO on red pictures, nothing on others
 fake:objects?text=cat
+fake:speech?text=hello         says so in every loud stretch of sound; {hz}
+fake:actions?text=running      sees it done in every scene that is not black; {colours}
 fake:chat?has=rabbit           "yes" where the last message holds the word, else "no"
 fake:vision                    "yes" where the last message names the colour of a picture
 ```
@@ -274,6 +276,13 @@ class FakeChat(Fake):
         return Reply("ok" if text else "empty", text, tokens=len(text.split()))
 
 
+def kinds() -> dict[str, type[Fake]]:
+    """The class of each kind of fake."""
+    from reeldb.models.fake_tools import FakeActions, FakeSpeech
+
+    return KINDS | {"speech": FakeSpeech, "actions": FakeActions}
+
+
 KINDS: dict[str, type[Fake]] = {
     "captioner": FakeCaptioner,
     "embedder": FakeEmbedder,
@@ -288,9 +297,10 @@ KINDS: dict[str, type[Fake]] = {
 def load(address: str, role: Role, config: Mapping[str, object]) -> Model:
     """The fake that the address names. Raises ModelError for an unknown kind or parameter."""
     kind = address.partition(":")[2].partition("?")[0]
-    if kind not in KINDS:
-        raise ModelError(f"{address!r}: no such fake; {near(kind, KINDS)}")
-    return KINDS[kind](address)
+    known = kinds()
+    if kind not in known:
+        raise ModelError(f"{address!r}: no such fake; {near(kind, known)}")
+    return known[kind](address)
 
 
 def unit(rows: Vectors) -> Vectors:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 Picture = NDArray[np.uint8]
 Colour = str | tuple[int, int, int]
+Tone = tuple[float, float, int]  # start and end in seconds, Hz
 
 COLOURS: dict[str, tuple[int, int, int]] = {
     "red": (255, 0, 0),
@@ -65,7 +66,7 @@ def make_clip(
     options: Mapping[str, str] | None = None,
     rotate: int = 0,
     mirror: bool = False,
-    sound: bool = False,
+    sound: bool | Sequence[Tone] = False,
     start_s: float = 0.0,
     text: str | Sequence[str] = "",
     **more: Any,
@@ -133,11 +134,11 @@ def write_clip(
     rotate: int = 0,
     mirror: bool = False,
     sar: Fraction | None = None,
-    sound: bool = False,
+    sound: bool | Sequence[Tone] = False,
     container: Mapping[str, str] | None = None,
 ) -> Path:
     """A video of these (time in seconds, RGB picture), in rising order of time; `container`
-    are the muxer's options."""
+    are the muxer's options. `sound` is a beep every other second, or tones of (start, end, Hz)."""
     rate = Fraction(fps).limit_denominator(1001)
     shown = iter(pictures)
     t_s, picture = next(shown)
@@ -162,7 +163,9 @@ def write_clip(
             out.mux(stream.encode(frame))
         out.mux(stream.encode(None))
         if voice is not None:
-            _beep(out, voice, t_s + float(1 / rate))
+            end_s = t_s + float(1 / rate)
+            beeps = [(float(s), s + 1.0, 440) for s in range(0, int(end_s) + 1, 2)]
+            _play(out, voice, end_s, beeps if sound is True else sound or ())
     return path
 
 
@@ -170,11 +173,15 @@ def _clock(codec: str, rate: Fraction) -> Fraction:
     return 1 / rate if codec.startswith(("mpeg", "msmpeg")) else CLOCK
 
 
-def _beep(out: OutputContainer, voice: av.AudioStream, seconds: float) -> None:
-    """A 440 Hz tone during every other second, from the first one on."""
+def _play(
+    out: OutputContainer, voice: av.AudioStream, seconds: float, tones: Sequence[Tone]
+) -> None:
+    """These tones, and silence between them."""
     rate = 16_000
     t = np.arange(round(seconds * rate)) / rate
-    wave = np.where(t % 2 < 1, 0.5 * np.sin(2 * np.pi * 440 * t), 0).astype(np.float32)
+    wave = np.zeros(len(t), np.float32)
+    for start_s, end_s, hz in tones:
+        wave += np.where((t >= start_s) & (t < end_s), 0.5 * np.sin(2 * np.pi * hz * t), 0)
     for at in range(0, len(wave), 1024):
         frame = av.AudioFrame.from_ndarray(wave[None, at : at + 1024], "fltp", "mono")
         frame.sample_rate, frame.pts, frame.time_base = rate, at, Fraction(1, rate)

@@ -25,6 +25,7 @@ import cv2
 import numpy as np
 
 from reeldb.models.colours import colour
+from reeldb.models.tones import loud, pitch
 from reeldb.schema.digests import digest
 from tests.clips import Picture
 from tests.faults import Fault, completion, status, too_long
@@ -38,14 +39,15 @@ POSTS = ("/v1/chat/completions", "/v1/embeddings", "/v1/audio/transcriptions")
 class SeeingServer:
     """A context manager. Everything may be set at any time:
 
-    `witness` what it answers; `faults` used up one a request, `always` never used up, `every`
-    (n, fault) at each nth request; `latency_s`; `max_pictures`, `max_chars` above which it
-    says that its context is too short; `refuses` parameters that it answers with 400;
-    `key` that it wants; `models` it has.
+    `witness` what it answers, `listener` what it hears in a tone of so many Hz; `faults` used
+    up one a request, `always` never used up, `every` (n, fault) at each nth request;
+    `latency_s`; `max_pictures`, `max_chars` above which it says that its context is too short;
+    `refuses` parameters that it answers with 400; `key` that it wants; `models` it has.
     """
 
     def __init__(self, witness: Callable[[Seen], str] | None = None) -> None:
         self.witness = witness or Witness()
+        self.listener: Callable[[int], str] = lambda hz: "a tone"
         self.faults: deque[Fault] = deque()
         self.always: Fault | None = None
         self.every: tuple[int, Fault] | None = None
@@ -154,12 +156,13 @@ class SeeingServer:
         return Fault(body=json.dumps({"data": data[::-1]}).encode())
 
     def _listen(self, seen: Seen) -> Fault:
-        stretches = loud(*_sound(seen.body["file"]))
+        sound, rate = _sound(seen.body["file"])
+        stretches = {span: self.listener(pitch(sound, rate, *span)) for span in loud(sound, rate)}
         said = [
-            {"start": a, "end": b, "text": " a tone", "avg_logprob": -0.1, "no_speech_prob": 0.01}
-            for a, b in stretches
+            {"start": a, "end": b, "text": f" {t}", "avg_logprob": -0.1, "no_speech_prob": 0.01}
+            for (a, b), t in stretches.items()
         ]
-        found: dict[str, Any] = {"text": " ".join("a tone" for _ in said)}
+        found: dict[str, Any] = {"text": " ".join(stretches.values())}
         if seen.body.get("response_format") == "verbose_json":
             found |= {"segments": said, "language": "en"}
         return Fault(body=json.dumps(found).encode())
@@ -178,20 +181,6 @@ def embedded(text: str) -> np.ndarray[Any, np.dtype[np.float32]]:
     for word in sorted(words(text)) or ["?"]:
         vector += np.random.default_rng(int(digest(word)[:12], 16)).standard_normal(DIM)
     return vector
-
-
-def loud(sound: np.ndarray[Any, Any], rate: int) -> list[tuple[float, float]]:
-    """The stretches, in seconds, whose level in 100 ms steps is above a hundredth."""
-    step = rate // 10
-    levels = [float(np.abs(sound[i : i + step]).max()) for i in range(0, len(sound), step)]
-    spans: list[tuple[float, float]] = []
-    for i, level in enumerate(levels):
-        if level > 0.01:
-            start_s, end_s = i / 10, min((i + 1) / 10, len(sound) / rate)
-            if spans and spans[-1][1] >= start_s:
-                start_s = spans.pop()[0]
-            spans.append((start_s, end_s))
-    return spans
 
 
 def understood(path: str, body: dict[str, Any], key: str) -> Seen:

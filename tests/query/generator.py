@@ -14,14 +14,20 @@ FRAME_CHEAP = ["{a}.t_s<{s}", "{a}.on_grid", "{a}.video>='v{v}'", "{a}.frame_no%
 FRAME_LAZY = ["matches({a}.caption,'common')", "{a}.caption LIKE '%e%'", "matches({a}.image,'f')"]
 OCR_CHEAP = ["{a}.t_s<{s}", "{a}.video<'v{v}'"]
 OCR_LAZY = ["{a}.text='dog'", "{a}.text LIKE '%e%'", "{a}.line_no=0", "{a}.confidence IS NULL"]
-SPEECH = ["{a}.text LIKE 'milk%'", "{a}.start_s<{s}", "{a}.video<'v{v}'"]
+SPEECH_CHEAP = ["{a}.start_s<{s}", "{a}.video<'v{v}'", "{a}.end_s BETWEEN {s} AND {s}+40"]
+SPEECH_LAZY = ["{a}.text LIKE 'milk%'", "{a}.start_s>={s}+{n}", "{a}.text LIKE '%dog%'",
+               "{a}.model<>'subtitle'", "{a}.end_s-{a}.start_s>1"]  # fmt: skip
+ACTIONS_CHEAP = ["{a}.start_s<{s}", "{a}.video<'v{v}'"]
+ACTIONS_LAZY = ["{a}.label='dog'", "{a}.label LIKE '%e%'", "{a}.line_no=0"]
 VIDEO = ["{a}.has_audio", "{a}.duration_s<{s}+90", "{a}.scene_count>11"]
 
 PREDICATES = {
     "scenes": (SCENE_CHEAP, SCENE_LAZY),
     "frames": (FRAME_CHEAP, FRAME_LAZY),
     "ocr": (OCR_CHEAP, OCR_LAZY),
-    "speech": (SPEECH, SPEECH),
+    "objects": (OCR_CHEAP, [x.replace("text", "label") for x in OCR_LAZY]),
+    "speech": (SPEECH_CHEAP, SPEECH_LAZY),
+    "actions": (ACTIONS_CHEAP, ACTIONS_LAZY),
     "videos": (VIDEO, VIDEO),
 }
 COLUMNS = {
@@ -30,17 +36,21 @@ COLUMNS = {
                "matches({a}.caption,'falls')", "describe({a}.image,'who')"],
     "frames": ["{a}.video", "{a}.t_s", "{a}.caption", "coalesce({a}.caption,'none')"],
     "ocr": ["{a}.video", "{a}.t_s", "{a}.line_no", "{a}.text"],
-    "speech": ["{a}.video", "{a}.line_no", "{a}.text"],
+    "objects": ["{a}.video", "{a}.t_s", "{a}.line_no", "{a}.label"],
+    "speech": ["{a}.video", "{a}.line_no", "{a}.text", "{a}.end_s"],
+    "actions": ["{a}.video", "{a}.start_s", "{a}.line_no", "{a}.label"],
     "videos": ["{a}.video", "{a}.duration_s"],
 }  # fmt: skip
 KEYS = {
     "scenes": ["{a}.video", "{a}.scene_no"],
     "frames": ["{a}.video", "{a}.t_s"],
     "ocr": ["{a}.video", "{a}.t_s", "{a}.line_no"],
-    "speech": ["{a}.video", "{a}.line_no"],
+    "objects": ["{a}.video", "{a}.t_s", "{a}.line_no"],
+    "speech": ["{a}.video", "{a}.start_s", "{a}.line_no"],
+    "actions": ["{a}.video", "{a}.start_s", "{a}.line_no"],
     "videos": ["{a}.video"],
 }
-SPANS = ("scenes", "speech")
+SPANS = ("scenes", "speech", "actions")
 
 
 class Generator:
@@ -91,7 +101,7 @@ class Generator:
     def _nested(self, sources: list[tuple[str, str]]) -> str:
         dice = self.dice
         _, outer = dice.choice(sources)
-        relation, a = dice.choice(["scenes", "frames", "speech", "ocr"]), self._alias()
+        relation, a = dice.choice(["scenes", "frames", "speech", "ocr", "actions"]), self._alias()
         inner = self.condition([(relation, a)], 1)
         narrow = self._atom(relation, a, False)
         body = f"FROM {relation} {a} WHERE {a}.video_id={outer}.video_id AND {narrow} AND {inner}"
@@ -107,12 +117,12 @@ class Generator:
 
     def _from(self) -> tuple[str, list[tuple[str, str]]]:
         dice = self.dice
-        first = dice.choice(["scenes", "scenes", "frames", "ocr", "videos"])
+        first = dice.choice(["scenes", "scenes", "frames", "ocr", "videos", "speech", "actions"])
         sources = [(first, self._alias())]
         text = f"{first} {sources[0][1]}"
         while dice.random() < 0.4 and len(sources) < 3:
             relation, a = (
-                dice.choice(["scenes", "frames", "speech", "videos", "ocr"]),
+                dice.choice(["scenes", "frames", "speech", "videos", "ocr", "objects", "actions"]),
                 self._alias(),
             )
             other, b = dice.choice(sources)
@@ -212,7 +222,10 @@ class Generator:
         )
 
     def _side(self) -> str:
-        relation, a = self.dice.choice(["scenes", "frames", "ocr", "speech"]), self._alias()
+        relation, a = (
+            self.dice.choice(["scenes", "frames", "ocr", "speech", "actions"]),
+            self._alias(),
+        )
         sources = [(relation, a)]
         return f"SELECT {a}.video FROM {relation} {a} {self._where(sources)}"
 
@@ -228,7 +241,7 @@ class Generator:
 
     def _view(self) -> tuple[str, str, str]:
         """A query over one relation with all of its columns, its relation and a narrowing."""
-        relation, a = self.dice.choice(["scenes", "frames", "ocr"]), self._alias()
+        relation, a = self.dice.choice(["scenes", "frames", "ocr", "speech"]), self._alias()
         inner = f"SELECT * FROM {relation} {a} {self._where([(relation, a)])}"
         if self.dice.random() < 0.4:
             inner += f" ORDER BY {', '.join(self._keys([(relation, a)]))} LIMIT 9"
@@ -245,7 +258,7 @@ class Generator:
     def _cte(self) -> str:
         inner, relation, d = self._view()
         e = self._alias()
-        key = "scene_no" if relation == "scenes" else "t_s"
+        key = {"scenes": "scene_no", "speech": "start_s"}.get(relation, "t_s")
         sources = [(relation, d), (relation, e)]
         return (
             f"WITH w AS ({inner}) SELECT {', '.join(self._columns(sources, 1))} FROM w {d} "

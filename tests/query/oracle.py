@@ -17,7 +17,7 @@ import pyarrow as pa
 from reeldb.index.vectors import VectorSearch
 from reeldb.query.catalog import Catalog
 from reeldb.query.prompts import FRAME, SCENE
-from tests.query.world import SPACE, Says, World, judged
+from tests.query.world import SHOTS, SPACE, Says, World, judged
 
 SPAN = {
     "before": "({a}.video_id={b}.video_id AND {a}.end_s<={b}.start_s)",
@@ -31,8 +31,11 @@ class Oracle:
         self.snapshot = world.archive.snapshot()
         self.catalog = Catalog(self.snapshot)
         self.connection = duckdb.connect(config={"threads": "1"})
-        for name in ("videos", "scenes", "frames", "speech"):
+        for name in ("videos", "scenes", "frames"):
             self._create(name, self.snapshot.relation(name))
+        self.speech = self._speech()
+        self._create("speech", self.speech)
+        self._create("actions", self._actions())
         self._lazy_columns()
         for role in ("ocr", "objects"):
             self._create(role, self._looks(role))
@@ -75,16 +78,67 @@ class Oracle:
         self._create("frames", frames.append_column("image", pa.array(image, pa.string())))
         self._images()
 
-    def _spoken(self) -> list[str | None]:
-        cues = self.snapshot.relation("speech").to_pylist()
-        out: list[str | None] = []
+    def _speech(self) -> pa.Table:
+        """The subtitles, and every utterance cut where one window's part ends: 27.5 s after the
+        sound begins and every 25 s from there on."""
+        rows = self.snapshot.relation("speech").to_pylist()
+        for video in self.snapshot.videos.to_pylist():
+            if video["sound_id"] is not None:
+                rows += self._said(video)
+        rows.sort(key=lambda r: (r["video"], r["start_s"], r["line_no"]))
+        return pa.Table.from_pylist(rows, schema=self.snapshot.relation("speech").schema)
+
+    def _said(self, video: dict[str, Any]) -> list[dict[str, Any]]:
+        later_s = video["sound_start_s"]
+        parts: dict[tuple[int, int], list[tuple[float, str]]] = {}
+        sound = int(video["sound_id"].removeprefix("sound"))
+        for n, said in enumerate(self.says.words(sound, video["duration_s"] + 30)):
+            for at, word in said:
+                window = max(0, int((at + 0.25 - 2.5) // 25))
+                parts.setdefault((window, n), []).append((at, word))
+        lines = [0] * (max(w for w, _ in parts) + 1)
+        out = []
+        for (window, _), words in parts.items():
+            start_s, end_s = words[0][0] + later_s, words[-1][0] + 0.5 + later_s
+            if start_s < video["duration_s"]:
+                out.append(
+                    {
+                        "video": video["name"], "video_id": video["video_id"], "start_s": start_s,
+                        "end_s": min(end_s, video["duration_s"]), "line_no": lines[window],
+                        "text": " ".join(w for _, w in words), "confidence": 0.5,
+                        "language": "en", "model": f"test:speech:{self.says.salt}",
+                    }
+                )  # fmt: skip
+            lines[window] += 1
+        return out
+
+    def _actions(self) -> pa.Table:
+        out = []
+        for row, film in zip(
+            self.snapshot.relation("scenes").to_pylist(), self._films("scenes"), strict=True
+        ):
+            start_s, length_s = row["start_s"], row["end_s"] - row["start_s"]
+            times = [round(1000 * (start_s + length_s * (i + 0.5) / SHOTS)) for i in range(SHOTS)]
+            for n, label in enumerate(self.says.actions(film, times)):
+                out.append(
+                    {
+                        **{k: row[k] for k in ("video", "video_id", "start_s", "end_s")},
+                        "line_no": n, "label": label, "confidence": 0.5,
+                        "model": f"test:actions:{self.says.salt}",
+                    }
+                )  # fmt: skip
+        return pa.Table.from_pylist(out, schema=self.snapshot.relation("actions").schema)
+
+    def _spoken(self) -> list[str]:
+        cues = self.speech.to_pylist()
+        out: list[str] = []
         for scene in self.snapshot.relation("scenes").to_pylist():
             mine = [c for c in cues if c["video_id"] == scene["video_id"]]
             said = [
                 c["text"] for c in mine
                 if c["start_s"] < scene["end_s"] and scene["start_s"] < c["end_s"]
             ]  # fmt: skip
-            out.append(" ".join(said) if mine else None)
+            out.append(" ".join(said))
         return out
 
     def _images(self) -> None:

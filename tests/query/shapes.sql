@@ -115,3 +115,27 @@ nearest of one video|SELECT t_s, caption FROM frames WHERE video='v3.mp4' ORDER 
 nearest of all with offset|SELECT video, scene_no, similarity(image,'milk') s, caption FROM scenes ORDER BY s DESC LIMIT 5 OFFSET 2
 nearest under a lazy filter|SELECT video, t_s FROM frames WHERE t_s<60 AND caption LIKE '%e%' ORDER BY similarity(image,'tree') DESC LIMIT 4
 nearest beside another similarity|SELECT video, t_s, similarity(image,'dog') d FROM frames WHERE similarity(image,'dog')>0 ORDER BY similarity(image,'tree') DESC LIMIT 4
+speech before a time|SELECT video, start_s, end_s, text FROM speech WHERE start_s<20
+speech by text|SELECT video, start_s FROM speech WHERE text LIKE '%dog%' AND video='v4.mp4'
+speech in a span|SELECT video, start_s, text FROM speech WHERE start_s BETWEEN 26 AND 29 AND end_s>27
+speech count|SELECT video, count(*) n, max(end_s) e FROM speech WHERE model<>'subtitle' AND video<'v2' GROUP BY video
+speech LIMIT|SELECT video, start_s, text FROM speech WHERE text LIKE '%red%' LIMIT 3
+speech ORDER BY start|SELECT start_s, video, text FROM speech WHERE video<'v3' ORDER BY start_s, video LIMIT 5
+speech ORDER BY end, last first|SELECT end_s, video FROM speech WHERE video='v1.mp4' ORDER BY end_s DESC LIMIT 4
+speech overlaps scenes|SELECT s.video, s.scene_no, p.text FROM scenes s JOIN speech p ON overlaps(s,p) WHERE s.scene_no=3 AND p.text LIKE '%e%'
+speech LEFT JOIN|SELECT s.video, s.scene_no, p.text FROM scenes s LEFT JOIN speech p ON overlaps(s,p) AND p.text LIKE '%dog%' WHERE s.scene_no<2
+speech first, LEFT JOIN|SELECT p.video, p.start_s, s.scene_no FROM speech p LEFT JOIN scenes s ON overlaps(s,p) AND s.caption LIKE '%e%' WHERE p.start_s<15 AND p.end_s>3
+speech NOT EXISTS|SELECT s.video, s.scene_no FROM scenes s WHERE s.scene_no<4 AND NOT EXISTS (SELECT 1 FROM speech p WHERE overlaps(s,p))
+speech after speech|SELECT a.video, a.start_s, b.start_s t FROM speech a JOIN speech b ON a.video_id=b.video_id AND a.end_s<=b.start_s AND b.start_s-a.end_s<6 WHERE a.video='v1.mp4' AND a.start_s<40
+speech outside the clock|SELECT count(*), min(start_s), max(end_s) FROM speech WHERE video='v4.mp4'
+speech in derived|SELECT d.video, d.text FROM (SELECT * FROM speech WHERE start_s<12) d WHERE d.text LIKE '%m%'
+speech_text of scenes|SELECT video, scene_no, speech_text FROM scenes WHERE scene_no<4
+speech_text in WHERE|SELECT video, scene_no FROM scenes WHERE speech_text LIKE '%dog%' AND caption LIKE '%e%' AND scene_no<5
+speech_text LIMIT|SELECT video, scene_no FROM scenes WHERE speech_text LIKE '%red%' LIMIT 4
+actions rows|SELECT video, start_s, label FROM actions WHERE start_s<20 AND label LIKE '%d%'
+actions of a scene|SELECT s.video, s.scene_no, a.label FROM scenes s JOIN actions a ON a.video_id=s.video_id AND a.start_s=s.start_s WHERE s.scene_no=2 AND matches(s.caption,'common')
+actions LIMIT|SELECT video, start_s, label FROM actions WHERE label='dog' LIMIT 3
+actions ORDER BY end|SELECT video, end_s, label FROM actions WHERE video<'v3' ORDER BY end_s DESC, video LIMIT 4
+actions NOT IN|SELECT video FROM videos WHERE video_id NOT IN (SELECT video_id FROM actions WHERE start_s<30 AND label='milk')
+objects rows|SELECT video, t_s, label FROM objects WHERE t_s<12 AND label>'m'
+what is said while something is done|SELECT p.video, p.text, a.label FROM speech p JOIN actions a ON overlaps(p,a) WHERE p.start_s<30 AND a.label LIKE '%e%' AND p.video<'v3'

@@ -22,15 +22,29 @@ from reeldb.query.engine import Engine
 from reeldb.query.fillers.judged import verdict
 from reeldb.query.prompts import JUDGE
 from reeldb.schema.digests import digest
-from reeldb.schema.models import CaptionRequest, Found, Look, Message, Reply, Status
+from reeldb.schema.models import (
+    Action,
+    CaptionRequest,
+    Found,
+    Heard,
+    Listening,
+    Look,
+    Message,
+    Recognition,
+    Reply,
+    Status,
+    Word,
+)
 from reeldb.schema.tables import TABLES, embeddings_schema
 
 if TYPE_CHECKING:
-    from reeldb.schema.models import Image
+    from reeldb.schema.models import Image, Sound
 
 WORDS = ["dog", "red", "car", "falls", "milk", "tree", "child", "opens"]
 SPACE = "fake:embedder?dim=32@32"
 DIM = 32
+SOUND_START_S = 3.25  # of the video that shares its sound with another one
+SHOTS = 3  # pictures that the action tool wants
 
 
 def roll(*parts: object) -> float:
@@ -63,6 +77,13 @@ class OpenFake:
         pass
 
 
+def hear(path: str, start_s: float, end_s: float) -> Sound:
+    """A sound that carries its address: which it is, and when it starts on its own clock."""
+    v = int(Path(path).stem[1:])
+    first_s = start_s - (SOUND_START_S if sound_of(v) != v else 0.0)
+    return np.array([1 + sound_of(v), first_s, end_s - start_s, 0], np.float32)
+
+
 class Says:
     """What the models of one salt say."""
 
@@ -88,6 +109,21 @@ class Says:
         if dice < 0.6:
             return []
         return [w for w in WORDS if roll(role, w, self.salt, place) < 0.25]
+
+    def words(self, sound: int, end_s: float) -> list[list[tuple[float, str]]]:
+        """Utterances until some time: lists of words of half a second each, by their start."""
+        out = []
+        for n in range(int(end_s // 7) + 1):
+            about = ("said", self.salt, sound, n)
+            count = 1 + int(5 * roll("many", *about))
+            if roll(*about) < 0.6:
+                picked = [WORDS[int(8 * roll(i, *about))] for i in range(count)]
+                out.append([(7 * n + 0.5 + i / 2, w) for i, w in enumerate(picked)])
+        return out
+
+    def actions(self, v: int, times_ms: Sequence[int]) -> list[str]:
+        about = ("actions", self.salt, v, *times_ms)
+        return [] if roll(*about) < 0.5 else [w for w in WORDS if roll(w, *about) < 0.3]
 
 
 class Base:
@@ -128,6 +164,43 @@ class TestTool(Base):
         return out
 
 
+class TestSpeech(Base):
+    __test__ = False
+
+    def listen(self, sounds: Sequence[Sound], rate: int) -> list[Listening]:
+        self.requests += len(sounds)
+        return [self._one(int(s[0]) - 1, float(s[1]), float(s[2])) for s in sounds]
+
+    def _one(self, sound: int, start_s: float, length_s: float) -> Listening:
+        heard = []
+        for said in self.says.words(sound, start_s + length_s):
+            inside = [
+                Word(at - start_s, at - start_s + 0.5, w)
+                for at, w in said
+                if start_s <= at and at + 0.5 <= start_s + length_s
+            ]
+            if inside:
+                text = " ".join(w.text for w in inside)
+                span = (inside[0].start_s, inside[-1].end_s)
+                heard.append(Heard(*span, text, 0.5, "en", tuple(inside)))
+        return Listening("ok" if heard else "empty", tuple(heard))
+
+
+class TestActions(Base):
+    __test__ = False
+    picture_count = SHOTS
+
+    def recognise(self, stretches: Sequence[Sequence[Image]]) -> list[Recognition]:
+        self.requests += len(stretches)
+        out = []
+        for images in stretches:
+            places = [address(i) for i in images]
+            labels = self.says.actions(places[0][0], [ms for _, ms in places])
+            done = tuple(Action(label, 0.5) for label in labels)
+            out.append(Recognition("ok" if done else "empty", done))
+        return out
+
+
 class TestChat(Base):
     __test__ = False
     max_images = 64
@@ -155,6 +228,8 @@ class TestModels(Models):
             "captioner": TestCaptioner(says, "captioner"),
             "ocr": TestTool(says, "ocr"),
             "objects": TestTool(says, "objects"),
+            "speech": TestSpeech(says, "speech"),
+            "actions": TestActions(says, "actions"),
             "chat": TestChat(says, "chat"),
             "vision": TestChat(says, "vision"),
         }
@@ -202,11 +277,16 @@ class World:
         self.archive = archive
 
     def engine(self, salt: int = 0, *, forgets: bool = True, without: Iterable[str] = ()) -> Engine:
-        engine = Engine(self.archive, TestModels(Says(salt), without), OpenFake)
+        engine = Engine(self.archive, TestModels(Says(salt), without), OpenFake, hear)
         if forgets:
             ledger = MemoryLedger(self.archive)
             engine.ledger = lambda: ledger  # type: ignore[method-assign]
         return engine
+
+
+def sound_of(v: int) -> int:
+    """The video whose sound a video has: v4 has that of v1, and starts it later."""
+    return 1 if v == 4 else v
 
 
 def video_id(v: int) -> str:
@@ -257,7 +337,9 @@ def _video(v: int, duration_s: float, scenes: int) -> dict[str, Any]:
     return {
         "video_id": video_id(v), "ingest_id": f"i{v}", "name": f"v{v}.mp4",
         "path": f"/nowhere/v{v}.mp4", "aliases": [f"/nowhere/v{v}.mp4", f"/old/{v}"],
-        "content_id": f"content{v}", "sound_id": None, "file_hash": video_id(v), "bytes": 1000 + v,
+        "content_id": f"content{v}", "sound_id": f"sound{sound_of(v)}" if v % 3 else None,
+        "sound_start_s": SOUND_START_S if v % 3 and sound_of(v) != v else 0.0,
+        "file_hash": video_id(v), "bytes": 1000 + v,
         "duration_s": duration_s, "fps": 25.0, "frame_count": int(duration_s * 25), "width": 64,
         "height": 48, "rotation": 0, "codec": "h264", "stream": 0, "has_audio": bool(v % 2),
         "start_pts_s": 0.0, "damaged": False, "lost_frames": 0, "hdr": False, "note": None,
