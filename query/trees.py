@@ -57,7 +57,9 @@ def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
         return []
     if isinstance(condition, exp.Paren):
         return conjuncts(condition.this)
-    return list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+    if isinstance(condition, exp.And):
+        return [c for part in condition.flatten() for c in conjuncts(part)]
+    return [condition]
 
 
 def defined(node: exp.Expr) -> set[str]:

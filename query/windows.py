@@ -40,7 +40,8 @@ def clipped(number: int, heard: Heard) -> Heard | None:
     """A stretch of a window, on the sound's clock and cut to the window's core.
 
     It is cut between words: at the times that the model gives, else as if all characters took
-    the same time. None where no word of it lies in the core.
+    the same time, and then a word at the border may be lost or counted twice.
+    None where no word of it lies in the core.
     """
     start, end = (ms / 1000 for ms in core_ms(number))
     offset_s = number * STEP_MS / 1000

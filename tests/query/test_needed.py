@@ -68,3 +68,42 @@ def test_a_ranking_is_filled_from_the_top_until_enough_rows_stand(world: World) 
     result = world.engine().sql(ranked, budget={"calls": 10**6})
     assert result.fetchall() == Oracle(world, 0).run(ranked)
     assert result.stats["captions_made"] <= 32
+
+
+@pytest.mark.parametrize(
+    ("sql", "looks"),
+    [
+        # eight of twelve videos have sound, two of them share one: seven sounds
+        ("SELECT text FROM speech WHERE start_s < 20", 7),
+        ("SELECT text FROM speech WHERE start_s < 20 AND video = 'v4.mp4'", 1),
+        ("SELECT text FROM speech WHERE start_s < 20 AND video = 'v0.mp4'", 0),
+        ("SELECT text FROM speech WHERE end_s < 20 AND video IN ('v1.mp4', 'v4.mp4')", 1),
+        ("SELECT text FROM speech WHERE start_s BETWEEN 60 AND 62 AND video = 'v1.mp4'", 1),
+        ("SELECT text FROM speech WHERE NOT (start_s > 20 OR end_s < 5) AND video = 'v1.mp4'", 1),
+        ("SELECT text FROM speech WHERE video = 'v1.mp4'", 5),
+        ("SELECT speech_text FROM scenes WHERE video = 'v1.mp4' AND scene_no < 2", 1),
+        ("SELECT speech_text FROM scenes WHERE video = 'v1.mp4' AND scene_no = 2", 2),
+        ("SELECT speech_text FROM scenes WHERE video = 'v0.mp4'", 0),
+        ("SELECT s.video FROM scenes s JOIN speech p ON overlaps(s, p) "
+         "WHERE s.video = 'v2.mp4' AND s.scene_no = 0 AND p.text = 'x'", 1),
+        ("SELECT p.text, s.scene_no FROM speech p LEFT JOIN scenes s ON overlaps(s, p) "
+         "WHERE p.start_s < 20 AND p.video = 'v1.mp4'", 1),
+        ("SELECT video, video FROM speech", 40),
+        ("SELECT label FROM actions WHERE video = 'v1.mp4' AND end_s <= 30", 3),
+        ("SELECT label FROM actions WHERE video = 'v1.mp4' AND label LIKE 'd%'", 12),
+        ("SELECT label FROM objects WHERE video = 'v1.mp4' AND t_s < 20", 4),
+        ("SELECT count(*) FROM actions WHERE FALSE", 0),
+    ],
+)  # fmt: skip
+def test_only_needed_looks_are_taken(engine: Engine, sql: str, looks: int) -> None:
+    stats = engine.sql(sql).stats
+    assert stats["looks"] == stats["calls"] == looks
+
+
+def test_a_limit_stops_listening(world: World) -> None:
+    sql = (
+        "SELECT video, start_s, text FROM speech WHERE model <> 'subtitle' ORDER BY start_s LIMIT 3"
+    )
+    result = world.engine().sql(sql)
+    assert result.row_count == 3
+    assert result.stats["looks"] <= 16  # one wave, of 40 windows
