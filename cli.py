@@ -10,7 +10,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,8 @@ from reeldb.schema.errors import ReelError
 
 if TYPE_CHECKING:
     from reeldb.database import Database
-    from reeldb.ingest.report import Event, Item
+    from reeldb.ingest.report import Event, Item, Report
+    from reeldb.progress import Progress
     from reeldb.query.answer import Answer
     from reeldb.query.result import Result
 
@@ -75,6 +76,10 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--workers", type=int, default=1, help="files at a time (default 1)")
     add.add_argument("--replace", action="store_true", help="index again with these settings")
     add.set_defaults(interrupted="stopped; finished videos are kept, run the same command to go on")
+
+    reindex = command("reindex", _reindex, "give all videos the vectors of another embedder")
+    reindex.add_argument("--embedder", required=True, metavar="ADDRESS")
+    reindex.set_defaults(interrupted="stopped; finished videos are kept, run it again to go on")
 
     command("ls", _ls, "list the videos")
 
@@ -155,13 +160,6 @@ def _add(args: argparse.Namespace) -> int:
         scan=args.scan,
     )
     progress = Progress()
-
-    def show(event: Event) -> None:
-        if event.item is not None:
-            progress.note(_line(event.item))
-        else:
-            progress.update(event.what, event.done, event.total)
-
     try:
         report = _database(args).add(
             args.paths,
@@ -169,13 +167,44 @@ def _add(args: argparse.Namespace) -> int:
             embedder=args.embedder,
             workers=args.workers,
             replace=args.replace,
-            progress=show,
+            progress=_shower(progress),
         )
     finally:
         progress.clear()
     if report.skipped:
         files = "1 other file" if report.skipped == 1 else f"{report.skipped} other files"
         _note(f"{files} skipped: no video by name (name a file to try it anyway)")
+    return _reported(args, report)
+
+
+def _reindex(args: argparse.Namespace) -> int:
+    from reeldb.progress import Progress
+
+    db, progress = _database(args), Progress()
+    before = db.models.address("embedder")
+    try:
+        report = db.reindex(args.embedder, progress=_shower(progress))
+    finally:
+        progress.clear()
+    code = _reported(args, report)
+    if code == FAILED:
+        _note(f"the embedder stays {before}; `reel models set embedder {args.embedder}` changes it")
+    else:
+        _note(f"the embedder is now {args.embedder}; SET embedder = '{before}' asks the old one")
+    return code
+
+
+def _shower(progress: Progress) -> Callable[[Event], None]:
+    def show(event: Event) -> None:
+        if event.item is not None:
+            progress.note(_line(event.item))
+        else:
+            progress.update(event.what, event.done, event.total)
+
+    return show
+
+
+def _reported(args: argparse.Namespace, report: Report) -> int:
     _note(report.summary())
     if args.format:
         fields = ("path", "outcome", "message", "video_id", "damaged", "seconds")

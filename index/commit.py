@@ -194,15 +194,22 @@ class Writer:
 
     # -- changes to videos that are there
 
-    def put_vectors(self, video_id: str, vectors: Vectors, embedder: str) -> int:
+    def put_vectors(
+        self, video_id: str, vectors: Vectors, embedder: str, ingest_id: str | None = None
+    ) -> int:
         """Give a video that is there the vectors of another space, in the place of any it has
-        in it, and note the embedder; gives how many were left out. For `reel reindex`."""
+        in it, and note the embedder; gives how many were left out. For `reel reindex`.
+
+        Raises BindError where the video is not there, or not of the ingest that is given.
+        """
         store, table = self.archive.store, space_table(vectors.space)
         rows, left_out = vector_rows(video_id, vectors)
         with self.archive.lock():
             row = self._row(video_id)
             if row is None:
                 raise self._unknown(video_id)
+            if ingest_id not in (None, row["ingest_id"]):
+                raise BindError(f"{row['name']}: was indexed anew meanwhile; run this again")
             store.create(table, rows.schema)
             stamp = pa.array([row["ingest_id"]] * len(rows), pa.string())
             self._delete(str(row["ingest_id"]), [table])

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-Outcome = Literal["added", "known", "moved", "copied", "replaced", "failed"]
+Outcome = Literal["added", "known", "moved", "copied", "replaced", "embedded", "failed"]
 """`known`: nothing to do. `moved`: indexed before, under a path that is gone. `copied`: the
-rows of a video that shows the same were copied, nothing was decoded."""
+rows of a video that shows the same were copied, nothing was decoded. `embedded`: `reindex`
+gave it vectors."""
 
 WRITTEN: tuple[Outcome, ...] = ("added", "copied", "replaced")
 """The outcomes that wrote rows."""

@@ -125,8 +125,10 @@ class Models:
     def get(self, role: Role) -> Model | None:
         """The role's model, or None where the role has none."""
         address = self.address(role)
-        if address is None:
-            return None
+        return None if address is None else self.at(address, role)
+
+    def at(self, address: str, role: Role) -> Model:
+        """The model at an address, whichever one the role has. Raises ModelError."""
         with self._lock:
             if (address, role) not in self._made:
                 self._made[address, role] = load(address, role, self._configs.get(address))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reeldb.index.snapshot import Snapshot
 from reeldb.models.registry import Models
 from reeldb.query.units import Unit
-from reeldb.schema.errors import BindError, near
+from reeldb.schema.errors import BindError, ModelError, near
 from reeldb.schema.models import Embedder, wanted_size
 
 if TYPE_CHECKING:
@@ -77,12 +77,32 @@ class Similarity:
         return VectorSearch(self.snapshot, embedder.space)
 
     def embedder(self) -> Embedder:
-        """The model of the role, if it is the one that `SET embedder` names."""
-        embedder = self.models.embedder()
-        if self.space is not None and self.space not in (embedder.space, embedder.address):
-            spaces = [*self.snapshot.spaces(), embedder.address]
-            raise BindError(f"no embedder {self.space!r} in use: {near(self.space, spaces)}")
-        return embedder
+        """The model of the role, or the one that `SET embedder` names by address or space.
+
+        Raises BindError where the archive has no vectors of the one that it names.
+        """
+        own = self.models.address("embedder")
+        if self.space is None or self.space == own:
+            return self.models.embedder()
+        spaces = self.snapshot.spaces()
+        # a space is an address and, often, a revision or digest behind an @
+        for address in dict.fromkeys([self.space, self.space.rpartition("@")[0], own or ""]):
+            if (found := self._at(address)) is not None:
+                known = self.space in (found.space, found.address)
+                if known and (found.space in spaces or address == own):
+                    return found
+        raise BindError(
+            f"SET embedder = {self.space!r}: the archive has no vectors of it; "
+            f"{near(self.space, [*spaces, *([own] if own else [])])} "
+            f"`reel reindex --embedder {self.space}` makes them"
+        )
+
+    def _at(self, address: str) -> Embedder | None:
+        """The embedder at an address, if there is one."""
+        try:
+            return cast(Embedder, self.models.at(address, "embedder")) if address else None
+        except ModelError:
+            return None
 
     def _why_not(self, embedder: Embedder) -> str:
         there = sorted(self.snapshot.spaces())

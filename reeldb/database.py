@@ -144,6 +144,18 @@ class Database:
             progress=progress,
         )
 
+    def reindex(self, embedder: str, *, progress: Callable[[Event], None] | None = None) -> Report:
+        """Gives every video the vectors of another embedder, beside those it has; captions stay.
+
+        When all have them the archive uses that embedder; `SET embedder = 'ADDRESS'` asks in
+        the space of another one. A run that was stopped goes on with the rest.
+        """
+        from reeldb.ingest.reindex import reindex
+
+        report = reindex(self.archive, embedder, progress=progress)
+        self._engine = self._models = None
+        return report
+
     def remove(self, video: str, *, purge: bool = False) -> str:
         """Takes a video (name or id) out and gives its id; captions stay, unless `purge`."""
         from reeldb.index.commit import Writer
