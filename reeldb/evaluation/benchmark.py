@@ -27,7 +27,11 @@ QUESTIONS, EVENTS, VIDEOS = "questions.jsonl", "events.jsonl", "videos"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question about one video. `video` is a file name; `kind` groups questions."""
+    """One question about one video. `video` is a file name, or what `Benchmark.video` finds it by.
+
+    `kind` groups questions. `answer` is empty where the publisher withholds it, or where `spans`
+    are the answer. `more` is whatever else the publisher says of it.
+    """
 
     id: str
     video: str
@@ -37,9 +41,11 @@ class Question:
     kind: str = ""
     spans: tuple[tuple[float, float], ...] = ()
     asks: Mapping[str, Any] = field(default_factory=dict)
+    duration_s: float | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.choices and self.answer not in self.choices:
+        if self.choices and self.answer and self.answer not in self.choices:
             raise EvaluationError(
                 f"question {self.id}: the answer {self.answer!r} is none of its choices"
             )
@@ -92,7 +98,7 @@ def read_lines(file: Path) -> list[tuple[dict[str, Any], str]]:
             "(`reel eval make DIR` makes one)"
         ) from error
     rows = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         where = f"{file}, line {number}"
         if not line.strip():
             continue
