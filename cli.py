@@ -329,15 +329,23 @@ def _fill(args: argparse.Namespace) -> int:
 
 def _models(args: argparse.Namespace) -> int:
     from reeldb.models.describe import check_all, describe_all
+    from reeldb.query.prices import said_price
 
     db = _database(args)
     match args.what:
         case []:
             rows = [
-                [d.role, d.address or "none", d.problem or d.can, d.cannot, d.improve]
+                [
+                    d.role,
+                    d.address or "none",
+                    d.address and said_price(d.address),
+                    d.problem or d.can,
+                    d.cannot,
+                    d.improve,
+                ]
                 for d in describe_all(db.models)
             ]
-            return _print(args, ("role", "address", "can", "cannot", "better"), rows)
+            return _print(args, ("role", "address", "price", "can", "cannot", "better"), rows)
         case ["check"]:
             checks = list(check_all(db.models))
             _print(args, ("role", "works", "says"), [[c.role, c.works, c.says] for c in checks])

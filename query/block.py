@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
@@ -29,7 +29,7 @@ from reeldb.query.trees import (
     sources,
     visible,
 )
-from reeldb.query.units import slot_of
+from reeldb.query.units import slot_of, there_name
 from reeldb.query.uses import Outer, Outers, Use, slot_read
 
 if TYPE_CHECKING:
@@ -87,10 +87,36 @@ class BlockPlan:
                 node = own
                 continue
             join = self.joins[i - 1]
-            node = p.Join((node, own), self._join_text(join))
+            node = p.Join((node, own), self._join_text(join), **self._join_counts(i, join))
             if self.outer:
                 node = self._outer_on(node, i, join)
         return node or p.Rows((), "one row")
+
+    def _join_counts(self, i: int, join: exp.Join) -> dict[str, Any]:
+        on = join.args.get("on")
+        if on is None or self.chain:
+            return {}
+        rows = prefix(self.q, i + 1)
+        known = self.planner.ahead.settled(on) and self._is_sure(i + 1)
+        return self._counts(rows if known else None, rows)
+
+    def _counts(
+        self, expected: exp.Select | None, actual: exp.Select | None, *, may_be_less: bool = False
+    ) -> dict[str, Any]:
+        """The counting of a node's rows, in a plan that is shown."""
+        if self.names.silent:
+            return {}
+
+        def count(rows: exp.Select | None) -> str:
+            if rows is None:
+                return ""
+            counted = rows.copy()
+            counted.set("expressions", [exp.alias_(exp.Count(this=exp.Star()), "n")])
+            return sql_of(counted)
+
+        return {
+            "expected": count(expected), "actual": count(actual), "may_be_less": may_be_less,
+        }  # fmt: skip
 
     def _rows_first(self, i: int, item: exp.Expr, node: Node) -> Node:
         """The rows of a lazy relation, before the ON of a later join drops what stands for
@@ -116,7 +142,11 @@ class BlockPlan:
             said = self.names.source(item.alias)
             text = scan.relation if said == scan.relation else f"{scan.relation} AS {said}"
             where = f" [video {scan.video_id}]" if scan.video_id else ""
-            return p.ScanRows((), text + where + self._search_said(scan.alias), scan.relation)
+            text += where + self._search_said(scan.alias)
+            rows = exp.select("*").from_(item.copy())
+            if scan.lazy_rows:
+                rows = rows.where(exp.column(there_name(scan.alias), scan.alias))
+            return p.ScanRows((), text, scan.relation, **self._counts(rows, rows))
         if isinstance(item, exp.Subquery):
             child = self.planner.query(item.this, self._chain_of(i, item))
             return p.Derived((child,), self.names.source(item.alias))
@@ -198,7 +228,13 @@ class BlockPlan:
             nested = self._nested_in_where()
         if not self.where:
             return _with(node, nested)
-        return p.Filter((node, *nested), self._said(self.where))
+        settled = all(self.planner.ahead.settled(c) for c in self.conditions)
+        counts = self._counts(
+            self._done(self.planner.ahead) if self.sure and not self.chain else None,
+            None if self.chain else self._done(self.now),
+            may_be_less=not settled,
+        )
+        return p.Filter((node, *nested), self._said(self.where), **counts)
 
     def _item_said(self, item: exp.Expr) -> str:
         """An item of the list; one that is only handed on by its name."""

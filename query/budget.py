@@ -119,19 +119,23 @@ class Budget:
     """What a statement has spent, debited before each call, so parallel calls cannot overspend.
 
     What a call costs in seconds, tokens and dollars is known only after it. Before it, the
-    dearest call of its kind so far is debited (`each`: of the archive, then of this statement);
+    dearest call of its kind so far is debited (`expect`: of the archive, then of this statement);
     where none was ever measured, the first goes alone. So these units can be exceeded only by
     what one batch costs above the dearest call known.
     """
 
-    def __init__(self, limits: Limits, each: Mapping[Kind, Each] | None = None) -> None:
+    def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.captions = self.chats = self.looks = self.retries = self.tokens = 0
         self.seconds = self.usd = 0.0
         self.ended_by: str | None = None
-        self._each: dict[Kind, Each] = dict(each or {})
+        self._each: dict[Kind, Each] = {}
         self._flying: dict[Kind, int] = {}  # calls that are debited and not paid yet
         self._lock = Lock()
+
+    def expect(self, each: Mapping[Kind, Each]) -> None:
+        """What the dearest call of each kind has cost before."""
+        self._each.update(each)
 
     @property
     def calls(self) -> int:

@@ -7,40 +7,23 @@ happened on the same tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from reeldb.index.snapshot import Snapshot
 from reeldb.query import parse as ast
 from reeldb.query.budget import Limits
+from reeldb.query.cost import Cost, Costs, bounds
 from reeldb.query.engine import Engine
+from reeldb.query.measured import Measured
 from reeldb.query.params import Parameters
-from reeldb.query.plan import Fill, Node, Read, ScanRows
+from reeldb.query.plan import Fill, Node, Read
+from reeldb.query.prices import is_here
 from reeldb.query.result import Result
+from reeldb.query.row_counts import RowCounts
 from reeldb.query.run import Counts, Running, prepare
 from reeldb.query.variables import Variables
-
-CALLS = ("captions", "replies", "looks")
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Calls by kind, at most or as they were; `rows` take part, `cached` of them are known."""
-
-    rows: int = 0
-    cached: int = 0
-    made: int = 0
-    nulls: int = 0
-    captions: int = 0
-    replies: int = 0
-    looks: int = 0
-
-    @property
-    def calls(self) -> int:
-        return self.captions + self.replies + self.looks
 
 
 def explain(
@@ -54,8 +37,11 @@ def explain(
     """The tree, one line a row."""
     analyze = statement.explain == "analyze"
     with engine.session() as session:
-        prepared = prepare(engine, snapshot, statement, parameters, variables, shown=True)
-        running = Running(engine, session, prepared, statement.budget or limits)
+        blind = not analyze and is_blind(engine)
+        prepared = prepare(
+            engine, snapshot, statement, parameters, variables, shown=True, blind=blind
+        )
+        running = Running(engine, session, prepared, statement.budget or limits, asks=analyze)
         try:
             if analyze:
                 result = running.result()
@@ -68,75 +54,17 @@ def explain(
                 costs, total = bounds(running)
                 end = [_summary(running, total), f"limits: {running.budget.limits}"]
                 notes = [*running.notes, *running.null_notes()]
+            lines = tree_lines(running, costs, analyze)
         finally:
             running.close()
-    lines = [*tree_lines(running, costs, analyze), *end, *(f"note: {n}" for n in notes)]
+    lines = [*lines, *end, *(f"note: {n}" for n in notes)]
     return Result(pa.table({"plan": pa.array(lines)}), ["plan"])
 
 
-Costs = dict[tuple[int, int], Cost]  # by (fill, read)
-
-
-class Wanted:
-    """The calls of a whole statement: what two reads want of one row is made once."""
-
-    def __init__(self) -> None:
-        self.rows: dict[tuple[str, str], set[int]] = {}
-        self.more: dict[str, int] = {}
-
-    def add(self, kind: str, about: str, keys: Sequence[int], cap: int | None = None) -> int:
-        """Counts rows, at most `cap` of them; gives how many that are by themselves."""
-        known = self.rows.setdefault((kind, about), set())
-        if cap is None or len(keys) <= cap:
-            known.update(keys)
-            return len(keys)
-        self.more[kind] = self.more.get(kind, 0) + min(cap, len(set(keys) - known))
-        return cap
-
-    def total(self) -> Cost:
-        def of(kind: str) -> int:
-            rows = sum(len(r) for (k, _), r in self.rows.items() if k == kind)
-            return rows + self.more.get(kind, 0)
-
-        return Cost(captions=of("captions"), replies=of("replies"), looks=of("looks"))
-
-
-def bounds(running: Running) -> tuple[Costs, Cost]:
-    """What each read can ask for at most, how much of it is known, and what all come to."""
-    out: Costs = {}
-    wanted = Wanted()
-    for fill in running.plan.fills:
-        for i, read in enumerate(fill.reads):
-            keys = running.query(read.bound)["k"].drop_null().to_pylist()
-            found = running.fills.recall(read, keys)
-            missing = [k for k in keys if not running.fills.is_known(read, k)]
-            n = len(missing) if read.cap is None else min(read.cap, len(missing))
-            cost = Cost(len(keys), found.known, n, found.nulls)
-            calls = _calls_of(running, read, missing, wanted)
-            out[fill.number, i] = replace(cost, **calls)
-    return out, wanted.total()
-
-
-def _calls_of(
-    running: Running, read: Read, missing: Sequence[int], wanted: Wanted
-) -> dict[str, int]:
-    """Calls by kind that the missing values of one read can take."""
-    fills, cap = running.fills, read.cap
-    if read.unit < 0:
-        return {"looks": wanted.add("looks", read.relation, missing, cap)}
-    unit = running.plan.units[read.unit]
-    if unit.kind == "heavy":
-        return {}
-    if unit.column in ("ocr_text", "speech_text"):
-        return {"looks": wanted.add("looks", unit.column, fills.unseen(read, missing))}
-    out: dict[str, int] = {}
-    if unit.kind == "matches":
-        out["replies"] = wanted.add("replies", f"{unit}", missing, cap)
-    if unit.kind != "matches" or unit.column == "caption":
-        about = unit.relation if unit.kind != "describe" else f"{unit}"
-        keys = missing if unit.kind == "describe" else fills.uncaptioned(unit.relation, missing)
-        out["captions"] = wanted.add("captions", about, keys, cap)
-    return out
+def is_blind(engine: Engine) -> bool:
+    """Whether cosines of pictures would take a call to a server, which EXPLAIN never makes."""
+    address = engine.models.address("embedder")
+    return address is not None and not is_here(address)
 
 
 def happened(running: Running) -> Costs:
@@ -151,35 +79,36 @@ def happened(running: Running) -> Costs:
 
 
 def tree_lines(running: Running, costs: Costs, analyze: bool) -> list[str]:
-    return list(_lines(running, running.plan.root, costs, analyze, "", ""))
+    expected = RowCounts(running, exact=analyze)
+    return list(_lines(running, running.plan.root, costs, expected, "", ""))
 
 
 def _lines(
-    running: Running, node: Node, costs: Costs, analyze: bool, first: str, rest: str
+    running: Running, node: Node, costs: Costs, expected: RowCounts, first: str, rest: str
 ) -> Iterator[str]:
-    yield first + node.line + _details(running, node, costs, analyze)
+    yield first + node.line + _details(running, node, costs, expected)
     children = list(node.children)
     for i, child in enumerate(children):
         last = i == len(children) - 1
         yield from _lines(
-            running, child, costs, analyze,
+            running, child, costs, expected,
             rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "),
         )  # fmt: skip
 
 
-def _details(running: Running, node: Node, costs: Costs, analyze: bool) -> str:
-    if isinstance(node, ScanRows):
-        return f": {running.prepared.catalog.snapshot.relation(node.relation).num_rows:,} rows"
+def _details(running: Running, node: Node, costs: Costs, expected: RowCounts) -> str:
     if not isinstance(node, Fill):
-        return ""
+        rows = expected.said(node)
+        return f": {rows}" if rows else ""
     parts = []
     for i, read in enumerate(node.reads):
         cost = costs[node.number, i]
         name = f"{_label(running, read)}: " if len(node.reads) > 1 else ""
         counts = f"{cost.cached:,} cached, "
         counts += f"{cost.nulls:,} read as NULL, " if cost.nulls else ""
-        counts += f"{cost.made:,} computed" if analyze else f"at most {cost.made:,} to compute"
-        parts.append(name + counts + ("" if analyze else _calls(running, cost)))
+        made = f"{cost.made:,}"
+        counts += f"{made} computed" if expected.exact else f"at most {made} to compute"
+        parts.append(name + counts + ("" if expected.exact else _calls(running, cost)))
     stops = "; stops at LIMIT" if node.top is not None else ""
     return ": " + "; ".join(parts) + stops
 
@@ -192,20 +121,22 @@ def _label(running: Running, read: Read) -> str:
 
 
 def _calls(running: Running, cost: Cost) -> str:
-    calls = [f"{getattr(cost, k):,} {k}" for k in CALLS if getattr(cost, k)]
-    if not calls:
-        return ""
-    seconds = _seconds(running, cost)
-    return f" ({', '.join(calls)}{'' if seconds is None else f', about {seconds:.3g} s'})"
+    return f" ({cost.said()}; {amounts(running, cost)})" if cost.calls else ""
 
 
 def _summary(running: Running, total: Cost) -> str:
     if not total.calls:
         return "nothing to compute: no model is called"
-    calls = ", ".join(f"{getattr(total, k):,} {k}" for k in CALLS if getattr(total, k))
-    seconds = _seconds(running, total)
-    time = "time not measured yet" if seconds is None else f"about {seconds:.3g} s"
-    return f"at most {calls}; {time}"
+    return f"at most {total.said()}; {amounts(running, total)}"
+
+
+def amounts(running: Running, cost: Cost) -> str:
+    """Seconds and dollars of calls, from what the archive has measured and the price table."""
+    measured = Measured(running.prepared.catalog, running.engine.models)
+    seconds, usd = measured.seconds(cost.by_call), measured.usd(cost.by_call)
+    time = "no time measured yet" if seconds is None else f"about {seconds:.3g} s"
+    money = usd if isinstance(usd, str) else f"about {usd:.2g} USD" if usd else "free"
+    return f"{time}, {money}"
 
 
 def _spent(result: Result) -> list[str]:
@@ -215,34 +146,3 @@ def _spent(result: Result) -> list[str]:
             if stats[k]]  # fmt: skip
     calls = ", ".join(made) or "no model was called"
     return [f"{calls}; models {stats['model_seconds']:g} s, SQL {stats['sql_seconds']:g} s"]
-
-
-def _seconds(running: Running, cost: Cost) -> float | None:
-    """From this archive's own measured rates; None where a kind was never measured."""
-    total = 0.0
-    for kind in CALLS:
-        calls = getattr(cost, kind)
-        if calls:
-            rate = measured_rate(running, kind)
-            if rate is None:
-                return None
-            total += calls * rate
-    return total
-
-
-def measured_rate(running: Running, kind: str) -> float | None:
-    """Seconds a call of the current model took on average, in this archive."""
-    models, catalog = running.engine.models, running.prepared.catalog
-    table = {"captions": "captions", "looks": "tool_runs", "replies": "replies"}[kind]
-    roles = {"captions": ("captioner",), "looks": ("ocr", "objects"), "replies": ("chat", "vision")}
-    used = [m for r in roles[kind] if (m := models.get(r)) is not None]  # type: ignore[arg-type]
-    identities = tuple(m.identity for m in used)
-
-    def make() -> float | None:
-        rows = catalog.snapshot.rows(table, ["model", "seconds"])
-        mine = pc.is_in(rows["model"], value_set=pa.array(identities, pa.string()))
-        seconds = rows.filter(pc.and_(mine, pc.greater(rows["seconds"], 0)))["seconds"]
-        mean: float | None = pc.mean(seconds).as_py() if len(seconds) else None
-        return mean
-
-    return catalog.kept(f"rate {kind}", [table], identities, make)

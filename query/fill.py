@@ -20,6 +20,7 @@ from reeldb.index.session import Session
 from reeldb.query.fillers.base import Arrays, Batch, Filler, Keys, Work
 from reeldb.query.nearest import Nearest
 from reeldb.query.plan import Plan, Read
+from reeldb.query.prices import is_here
 from reeldb.query.units import Unit
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class Fills:
         for number, unit in enumerate(self.plan.units):
             if not unit.at_once:
                 self._register_fill(number)
-        if self.plan.nearest is not None:
+        if self.plan.nearest is not None and not self._is_blind():
             self._find_nearest(self.plan.nearest, run, search)
         for relation in self.plan.relations:
             self._register_relation(relation)
@@ -139,6 +140,11 @@ class Fills:
             caption_index(self.work.catalog)
         if any(u.kind == "matches" for u in units):
             reply_index(self.work.catalog)
+
+    def _is_blind(self) -> bool:
+        """Whether cosines of pictures would take a call that may not be made."""
+        address = self.work.models.address("embedder")
+        return not self.work.asks and address is not None and not is_here(address)
 
     def _find_nearest(self, nearest: Nearest, run: Run, search: str) -> None:
         """Leaves of the relation the rows that a vector search finds, with their scores."""
@@ -181,6 +187,11 @@ class Fills:
     def _dense(self, unit: Unit) -> pa.Array:
         if unit.kind == "status":
             return self._statuses(unit)
+        if self._is_blind():
+            address = self.work.models.address("embedder")
+            self.work.note(f"EXPLAIN does not ask {address}: the bounds hold for any similarity")
+            rows = self.work.catalog.snapshot.relation(unit.relation).num_rows
+            return pa.nulls(rows, pa.float64())
         scores = self.similarity.scores(unit, self.values)
         return pa.array(scores, pa.float32(), mask=np.isnan(scores)).cast(pa.float64())
 

@@ -137,7 +137,9 @@ def groups_that_may_stay(q: exp.Select, logic: Logic) -> exp.Expr | None:
 
 
 def _not_plain(key: exp.Expr, logic: Logic) -> bool:
-    return bool(logic.flags(key)) or key.find(exp.Literal, exp.Query) is not None
+    if logic.flags(key) or logic.blocked(key):
+        return True
+    return key.find(exp.Literal, exp.Query) is not None
 
 
 def _may_keep(e: exp.Expr, logic: Logic) -> exp.Expr:
@@ -146,7 +148,7 @@ def _may_keep(e: exp.Expr, logic: Logic) -> exp.Expr:
     if isinstance(e, (exp.And, exp.Or)):
         parts = [_may_keep(p, logic) for p in e.flatten()]
         return exp.paren(exp.and_(*parts) if isinstance(e, exp.And) else exp.or_(*parts))
-    open_ = logic.flags(e) or e.find(exp.Query)
+    open_ = logic.flags(e) or logic.blocked(e) or e.find(exp.Query)
     return exp.Boolean(this=True) if open_ else e.copy()
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from reeldb.query.units import HI, LO, Slot, is_hidden, slot_of
+from reeldb.query.units import HI, LO, Slot, is_hidden, is_one_of, slot_of
 from reeldb.schema.relations import Relation
 
 Mode = Literal["may_true", "may_false", "must_true", "must_false"]
@@ -83,15 +83,19 @@ def is_read(column: exp.Expr) -> bool:
 
 class Logic:
     """`lazy_scans`: scans of lazy relations, by alias. `is_open` tells whether a nested query
-    still holds slots that nobody has filled yet.
+    still holds slots that nobody has filled yet. `blind` are units with a value for all rows
+    that nobody may ask for.
 
     Before a look the columns of its rows are unknown but for those that the relation foresees.
     """
 
     def __init__(
-        self, lazy_scans: Mapping[str, Relation], is_open: Callable[[exp.Query], bool]
+        self,
+        lazy_scans: Mapping[str, Relation],
+        is_open: Callable[[exp.Query], bool],
+        blind: frozenset[int] = frozenset(),
     ) -> None:
-        self.lazy_scans, self.is_open = lazy_scans, is_open
+        self.lazy_scans, self.is_open, self.blind = lazy_scans, is_open, blind
 
     def flags(self, node: exp.Expr) -> list[Slot]:
         """The slots whose values `node` itself depends on, each once."""
@@ -116,7 +120,10 @@ class Logic:
         return relation is not None and node.name in relation.bounded
 
     def blocked(self, node: exp.Expr) -> bool:
-        return any(self.is_open(q) for q in own_queries(node))
+        """Whether a nested query, or a value that EXPLAIN may not ask for, is not known yet."""
+        if any(self.is_open(q) for q in own_queries(node)):
+            return True
+        return bool(self.blind) and any(is_one_of(c, self.blind) for c in own_columns(node))
 
     def settled(self, node: exp.Expr) -> bool:
         """Whether nothing in `node` can be missing."""

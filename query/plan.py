@@ -19,10 +19,17 @@ from reeldb.query.units import Unit
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An operator. `text` is what it does, in the user's names."""
+    """An operator. `text` is what it does, in the user's names.
+
+    Of a node in a plan that is shown, `expected` and `actual` count its rows (SQL, column n):
+    those that there may be before anything is filled, and those that there are.
+    """
 
     children: tuple[Node, ...] = ()
     text: str = ""
+    expected: str = field(default="", kw_only=True)
+    actual: str = field(default="", kw_only=True)
+    may_be_less: bool = field(default=False, kw_only=True)
 
     @property
     def name(self) -> str:

@@ -24,13 +24,16 @@ from reeldb.query.order import chosen_order
 from reeldb.query.plan import Fill, Node, Plan, Read, TopRows
 from reeldb.query.rewrite import Rewritten, lazy_relations
 from reeldb.query.trees import is_scan
-from reeldb.query.units import slot_of
+from reeldb.query.units import is_one_of, slot_of
 from reeldb.query.uses import Ask, Outers, Use, slot_read
 
 
-def plan_of(rewritten: Rewritten, said: dict[str, str], *, shown: bool) -> Plan:
-    """`said` gives the user's name of each alias; `shown` plans have texts and bounds."""
-    planner = Planner(rewritten, Names(said, tuple(rewritten.units), not shown))
+def plan_of(
+    rewritten: Rewritten, said: dict[str, str], *, shown: bool, blind: bool = False
+) -> Plan:
+    """`said` gives the user's name of each alias; `shown` plans have texts and bounds, `blind`
+    ones bounds that hold whatever cosines of pictures are."""
+    planner = Planner(rewritten, Names(said, tuple(rewritten.units), not shown), blind)
     root = planner.query(rewritten.tree, ())
     scans, units = dict(rewritten.scans), tuple(rewritten.units)
     return Plan(root, rewritten.tree, units, scans, said, planner.nearest)
@@ -42,7 +45,7 @@ class Planner:
     `open` holds the queries whose slots are not filled yet at this point of the plan.
     """
 
-    def __init__(self, rewritten: Rewritten, names: Names) -> None:
+    def __init__(self, rewritten: Rewritten, names: Names, blind: bool = False) -> None:
         self.rewritten, self.names = rewritten, names
         lazy = lazy_relations(rewritten.scans)
         self.with_slots = {
@@ -52,13 +55,22 @@ class Planner:
         }
         self.open = set(self.with_slots)
         self.now = Logic(lazy, lambda q: id(q) in self.open)
-        self.ahead = Logic(lazy, lambda q: id(q) in self.with_slots)
+        units = rewritten.units if blind else ()
+        self.blind = frozenset(
+            i for i, u in enumerate(units) if u.kind == "similarity" and u.at_once
+        )
+        self.not_ahead = self.with_slots | {
+            id(q)
+            for q in rewritten.tree.find_all(exp.Query)
+            if self.blind and any(is_one_of(c, self.blind) for c in q.find_all(exp.Column))
+        }
+        self.ahead = Logic(lazy, lambda q: id(q) in self.not_ahead, self.blind)
         self.fills = 0
         self.nearest = nearest_of(rewritten)
         self.scan_nodes = {n.alias: n for n in rewritten.tree.find_all(exp.Subquery) if is_scan(n)}
 
     def holds_slots(self, node: exp.Expr) -> bool:
-        return any(is_read(c) for c in node.find_all(exp.Column))
+        return any(is_read(c) or is_one_of(c, self.blind) for c in node.find_all(exp.Column))
 
     # Queries
 

@@ -8,16 +8,21 @@ usd_per_million_tokens = 0.6
 
 from __future__ import annotations
 
+from reeldb.models.config import PRICE as SETTING
 from reeldb.models.config import config_path, settings_for
 from reeldb.schema.errors import BindError
 
 HERE = frozenset({"builtin", "fake", "open_clip", "transformers", "test"})
-SETTING = "usd_per_million_tokens"
+
+
+def is_here(address: str) -> bool:
+    """Whether a model runs in this process: free, and nothing leaves the machine."""
+    return address.partition(":")[0] in HERE
 
 
 def price_of(address: str) -> float | None:
     """Dollars a million tokens; None where nobody has said."""
-    if address.partition(":")[0] in HERE:
+    if is_here(address):
         return 0.0
     price = settings_for(address).get(SETTING)
     return float(price) if isinstance(price, int | float) and price >= 0 else None
@@ -32,3 +37,11 @@ def need_price(address: str) -> float:
             f"{config_path()}, or give the budget in calls or tokens"
         )
     return price
+
+
+def said_price(address: str) -> str:
+    """The price as `reel models` shows it."""
+    if is_here(address):
+        return "free: runs here"
+    price = price_of(address)
+    return "unknown" if price is None else f"{price:g} USD per million tokens"

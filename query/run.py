@@ -112,6 +112,7 @@ def prepare(
     variables: Variables,
     *,
     shown: bool = False,
+    blind: bool = False,
 ) -> Prepared:
     """Binds, applies the rules and plans. Touches no model beyond its name."""
     tree = statement.tree.copy()
@@ -132,7 +133,7 @@ def prepare(
     add_total_order(rewritten.tree, relation_order)
     if rewritten.units or lazy_rows:
         order_last_block(rewritten.tree, relation_order)
-    plan = plan_of(rewritten, bound.said, shown=shown)
+    plan = plan_of(rewritten, bound.said, shown=shown, blind=blind)
     return Prepared(catalog, plan, bound.names, values, variables, notes)
 
 
@@ -219,10 +220,16 @@ class Counts:
 
 
 class Running:
-    """One statement while it runs."""
+    """One statement while it runs; `asks` is False for one that may call no server."""
 
     def __init__(
-        self, engine: Engine, session: Session, prepared: Prepared, limits: Limits | None
+        self,
+        engine: Engine,
+        session: Session,
+        prepared: Prepared,
+        limits: Limits | None,
+        *,
+        asks: bool = True,
     ) -> None:
         self.engine, self.session, self.prepared = engine, session, prepared
         self.plan, self.notes = prepared.plan, prepared.notes
@@ -242,11 +249,19 @@ class Running:
         self.work = Work(
             prepared.catalog, engine.models, engine.ledger(), self.budget, self.pictures,
             self.notes, self.stats, lazy, engine.clock, engine.retry_after_s,
+            asks,
         )  # fmt: skip
         similarity = Similarity(prepared.catalog.snapshot, engine.models, variables.embedder)
         self.fills = Fills(
             self.work, session, self.plan, similarity, prepared.values, engine.text_vectors
         )
+        limited = self.budget.limits
+        if limited.tokens is not None or limited.usd is not None or limited.seconds is not None:
+            from reeldb.query.cost import calls_of_plan
+            from reeldb.query.measured import Measured
+
+            measured = Measured(prepared.catalog, engine.models)
+            self.budget.expect(measured.each(calls_of_plan(self)))
 
     def close(self) -> None:
         self.pictures.close()

@@ -151,5 +151,11 @@ def slot_of(column: exp.Expr) -> Slot | None:
     return Slot(int(match[2]) if match[2] else -1, match[3], column.table)
 
 
+def is_one_of(column: exp.Expr, units: frozenset[int]) -> bool:
+    """Whether a column holds, for all rows at once, the value of one of these units."""
+    match = NAME.match(column.name) if isinstance(column, exp.Column) else None
+    return match is not None and match[1] == "c" and int(match[2]) in units
+
+
 def is_hidden(name: str) -> bool:
     return NAME.match(name) is not None

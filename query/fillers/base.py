@@ -108,6 +108,7 @@ class Work:
     lazy: frozenset[str]  # the SET names that are lazy: captions, ocr ...
     clock: Clock = now
     retry_after_s: float = RETRY_AFTER_S
+    asks: bool = True  # False: no server may be called, not even an embedder
     started: datetime = field(init=False)
     resting: dict[str, list[datetime]] = field(default_factory=dict)  # failures left alone
 

@@ -15,6 +15,7 @@ from reeldb.index.ledger import ReplyRow
 from reeldb.query.catalog import Catalog
 from reeldb.query.fillers.base import Batch, Keys, Work
 from reeldb.query.fillers.captions import Captions
+from reeldb.query.prices import is_here
 from reeldb.query.prompts import JUDGE
 from reeldb.schema.digests import digest, request_key
 from reeldb.schema.errors import ModelError
@@ -42,6 +43,10 @@ class TextSimilarity:
         texts = [v for v in captions.values if isinstance(v, str)]
         if not texts:
             return Batch(captions.keys, [None] * len(captions), captions.states)
+        if not self._may_embed([self.text, *texts]):
+            address = self.embedder.address
+            self.work.note(f"EXPLAIN does not ask {address}: similarities count as unknown")
+            return Batch()
         vectors = self._vectors([self.text, *texts])
         query = vectors[self._key(self.text)]
         values: list[object] = [
@@ -49,6 +54,11 @@ class TextSimilarity:
             for v in captions.values
         ]
         return Batch(captions.keys, values, captions.states)
+
+    def _may_embed(self, texts: Sequence[str]) -> bool:
+        if self.work.asks or is_here(self.embedder.address):
+            return True
+        return all(self._key(t) in self.kept for t in texts)
 
     def _key(self, text: str) -> str:
         return digest(self.embedder.identity, text)

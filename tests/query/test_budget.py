@@ -76,7 +76,8 @@ def test_parallel_debits_never_overspend(unit: str, limit: float, most: int) -> 
     spend()  # what a call costs is known now
     before = sum(granted)
     assert 0 < before <= most
-    budget = Budget(budget.limits, {"captions": Each(0.05, 5, 0.002)})
+    budget = Budget(budget.limits)
+    budget.expect({"captions": Each(0.05, 5, 0.002)})
     granted.clear()
     threads = [Thread(target=spend) for _ in range(8)]
     for thread in threads:

@@ -354,3 +354,33 @@ def test_explain_bounds_what_then_happens_and_calls_nothing(
     analyzed = "\n".join(str(r[0]) for r in db.sql(f"EXPLAIN ANALYZE {statement}"))
     assert server.calls == 10
     assert json.dumps(analyzed)
+
+
+def test_explain_asks_no_server_for_vectors_of_texts(db: Database, server: SeeingServer) -> None:
+    db.set_model("text_embedder", "openai:speller")
+    db.sql("SELECT caption FROM scenes WHERE start_s < 20")
+    before = server.calls
+    plan = db.explain(
+        "SELECT scene_no FROM scenes WHERE start_s < 20 AND similarity(caption, 'a fall') > 0.5"
+    )
+    assert server.calls == before
+    assert "EXPLAIN does not ask openai:speller" in plan
+
+
+def test_explain_tells_seconds_and_dollars_that_were_measured_and_no_others(
+    db: Database, server: SeeingServer, tmp_path: Path
+) -> None:
+    statement = "SELECT caption FROM scenes"
+    assert "30 captions; no time measured yet, unknown price of openai:seer" in db.explain(
+        statement
+    )
+    config = tmp_path / "config.toml"
+    price = '["openai:seer"]\nusd_per_million_tokens = 1000.0\n'
+    config.write_text(config.read_text().replace('["openai:seer"]\n', price))
+    assert "no time measured yet, no tokens of openai:seer measured yet" in db.explain(statement)
+    server.always = Fault(body=completion("a cat", total=25))
+    db.sql(f"{statement} WHERE start_s < 20")
+    seconds = db.sql("SELECT avg(seconds) FROM captions").fetchall()[0][0]
+    plan = db.explain(statement)
+    assert f"10 cached, at most 20 to compute (20 captions; about {20 * seconds:.3g} s" in plan
+    assert "about 0.5 USD" in plan
