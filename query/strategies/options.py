@@ -25,3 +25,10 @@ def positive(strategy: str, option: str, value: float | None) -> None:
     """Raises BindError unless the value is None or above 0."""
     if value is not None and not value > 0:
         raise BindError(f"{strategy}({option} => {value}): {option} is a number above 0")
+
+
+def share(strategy: str, option: str, value: float, *, below: bool = False) -> None:
+    """Raises BindError unless the value lies in 0..1, or in 0..1 without 1 for `below`."""
+    if not 0 <= value <= 1 or (below and value == 1):
+        most = "below 1" if below else "1"
+        raise BindError(f"{strategy}({option} => {value}): {option} is a number from 0 to {most}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from reeldb.query.roles import ROLES
 from reeldb.query.strategies.descent import Descent
+from reeldb.query.strategies.dpp import Dpp
 from reeldb.query.strategies.topk import TopK
 from reeldb.query.strategies.tree import Tree
 from reeldb.query.strategies.uniform import Uniform
@@ -33,6 +34,7 @@ class Strategy(Protocol):
 STRATEGIES: dict[str, type[Strategy]] = {
     "uniform": Uniform,
     "topk": TopK,
+    "dpp": Dpp,
     "tree": Tree,
     "descent": Descent,
 }
