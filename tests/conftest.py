@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from reeldb.database import Database
+    from tests.made_bench import Bench
     from tests.seeing import SeeingServer
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -40,3 +42,24 @@ def seeing() -> Iterator[SeeingServer]:
 
     with SeeingServer() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def ten_minutes(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """A made video of ten minutes with twenty questions, indexed; copy it with `asked`."""
+    from tests.made_bench import make_bench
+
+    with pytest.MonkeyPatch.context() as patch:
+        place = tmp_path_factory.mktemp("ten minutes")
+        return make_bench(place, patch, videos=1, minutes=10, questions=20)
+
+
+@pytest.fixture
+def truthful(
+    ten_minutes: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Database, SeeingServer]]:
+    """A database of `ten_minutes` whose models say what is true of what they are shown."""
+    from tests.made_bench import asked
+
+    with asked(ten_minutes, tmp_path, monkeypatch) as both:
+        yield both
