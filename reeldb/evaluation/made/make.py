@@ -51,7 +51,7 @@ def make(
         if told is not None:
             told("videos", number + 1, videos)
     write_lines(folder / EVENTS, events)
-    write_lines(folder / QUESTIONS, [asdict(q) for q in asked])
+    write_lines(folder / QUESTIONS, [_row(q) for q in asked])
     about = _ABOUT.format(
         version=__version__, videos=videos, minutes=minutes, questions=len(asked),
         seed=seed, width=SIZE[0], height=SIZE[1], fps=FPS, kinds=", ".join(KINDS),
@@ -64,6 +64,11 @@ def written(name: str, seconds: int, questions: int, seed: int) -> tuple[Script,
     """The script of one video with what its questions need in it, and the questions."""
     script = blank(seconds, f"{seed} {name}")
     return script, list(write_questions(script, name, questions))
+
+
+def _row(question: Question) -> dict[str, object]:
+    """A line of questions.jsonl: what a made question has."""
+    return {k: v for k, v in asdict(question).items() if v not in (None, {})}
 
 
 def _checked(folder: Path, videos: int, minutes: float, questions: int) -> int:

@@ -74,7 +74,7 @@ class Writer:
         what, *others = self.dice.sample(THINGS, CHOICES)
         fact = self.script.act(slots[0], who, does, what)
         return self._draft(
-            f"What does {who.called} {plain(does)} in the {slots[0].scene.where}?", what, others, [fact],
+            f"What does {who.called} {plain(does)} in the {fact.where}?", what, others, [fact],
             {"give": "what", "who": who.name, "does": does},
         )  # fmt: skip
 
