@@ -11,8 +11,8 @@ def bleu(texts: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     """Over all texts at once; `references` holds one list a text, of any lengths.
 
     sacrebleu's defaults: tokenizer 13a, case kept, exponential smoothing, the reference length
-    nearest to the text's. The captioning scripts (pycocoevalcap) tokenize as the Penn treebank
-    and lower-case, so that their figures differ in the third digit.
+    nearest to the text's. The captioning scripts (pycocoevalcap) lower-case and tokenize in
+    another way; of words that are already so the figures are the same.
     """
     sacrebleu = library("sacrebleu", "sacrebleu")
     most = max((len(r) for r in references), default=0)
