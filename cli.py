@@ -114,6 +114,11 @@ def _parser() -> argparse.ArgumentParser:
     replay = command("replay", _replay, "make an answer again from what is on record, free")
     replay.add_argument("id", metavar="ID")
 
+    summarize = command("summarize", _summarize, "sum up a video, with the times it rests on")
+    summarize.add_argument("video", metavar="VIDEO")
+    summarize.add_argument("--strategy", default="recursive", help="default: recursive")
+    summarize.add_argument("--budget", metavar="N", help="calls, or '50 captions, 90 seconds'")
+
     fill = command("fill", _fill, "make captions and readings ahead of any question")
     fill.add_argument("video", nargs="*", metavar="VIDEO", help="default: all")
     for kind in ("captions", "ocr", "speech", "objects", "actions"):
@@ -303,6 +308,19 @@ def _told(args: argparse.Namespace, answer: Answer) -> int:
     else:
         print(json_text(answer.record(), indent=1 if args.format == "json" else None))
     return FAILED if answer.status == "failed" else DONE
+
+
+def _summarize(args: argparse.Namespace) -> int:
+    from reeldb.asking import Lookout, confirm
+
+    answer = _database(args).summarize(
+        args.video,
+        strategy=args.strategy,
+        budget=args.budget,
+        watch=Lookout().show,
+        confirm=confirm,
+    )
+    return _told(args, answer)
 
 
 def _fill(args: argparse.Namespace) -> int:

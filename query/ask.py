@@ -16,6 +16,7 @@ from reeldb.query.fillers.base import Work
 from reeldb.query.operators.captions import KEPT
 from reeldb.query.operators.grid import Grid, grid_of
 from reeldb.query.operators.scope import Spans, scope_of
+from reeldb.query.operators.tools import ToolReader
 from reeldb.query.operators.trace import Watch
 from reeldb.query.pictures import PictureReader
 from reeldb.query.reasoners.choose import made, reasoner_for
@@ -53,6 +54,7 @@ class Question:
     budget: Mapping[str, float] = field(default_factory=dict)
     parameters: Mapping[str, object] = field(default_factory=dict)
     statement: str = ""
+    summary: bool = False
 
     def __post_init__(self) -> None:
         if not self.text.strip():
@@ -162,11 +164,12 @@ def answered(
     )  # fmt: skip
     task = Task(
         question.text, choices_of(question.choices), grid, work, asked.cast,
-        bounded=bool(question.budget), recorded=recorded, watch=watch,
+        bounded=bool(question.budget), recorded=recorded, watch=watch, summary=question.summary,
+        tools=ToolReader(engine, work, cached=recorded is not None),
     )  # fmt: skip
     task.partial = asked.partial
     try:
-        reasoner = made(asked.by(), task)
+        reasoner = made(asked.by(), task, summary=question.summary)
         verdict = strategy.answer(task, reasoner)
     finally:
         pictures.close()
@@ -220,6 +223,7 @@ def _answer(
 def _plan(asked: Asked, task: Task, snapshot: Snapshot) -> dict[str, object]:
     """What a replay needs, and people like to read."""
     return {
+        "kind": "summary" if asked.question.summary else "answer",
         "strategy": asked.chosen.strategy.name,
         "options": dict(asked.question.options),
         "choices": list(asked.question.choices),

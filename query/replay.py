@@ -59,6 +59,7 @@ def _asked(row: Mapping[str, Any], plan: Mapping[str, Any]) -> Asked:
         options=plan["options"],
         budget=plan["budget"],
         statement=row["statement"] or "",
+        summary=plan.get("kind") == "summary",
     )
     picked = chosen(question.strategy, question.options)
     spans = plan["spans"]

@@ -28,6 +28,8 @@ def run_other(engine: Engine, statement: ast.Statement, parameters: Parameters) 
             return Result.of(["name", "value"], [[name, str(getattr(engine.variables, name))]])
         case ast.Ask():
             return _ask(engine, statement, parameters)
+        case ast.Summarize():
+            return _summarize(engine, statement)
         case ast.Replay(id):
             from reeldb.query.replay import replay
 
@@ -52,6 +54,26 @@ def _ask(engine: Engine, statement: ast.Ask, parameters: Parameters) -> Result:
     from reeldb.query.ask import ask
 
     question = _question(statement, parameters)
+    if statement.explain is not None:
+        from reeldb.query.explain_ask import explain_ask
+
+        return explain_ask(engine, question, analyze=statement.explain == "analyze")
+    return _answered(ask(engine, question))
+
+
+def _summarize(engine: Engine, statement: ast.Summarize) -> Result:
+    from reeldb.query.ask import ask
+    from reeldb.query.summarize import summary_of
+
+    using = statement.using or ast.Using("recursive")
+    question = summary_of(
+        engine,
+        statement.video,
+        using.name,
+        using.options,
+        {} if statement.budget is None else statement.budget.amounts(),
+        statement.text,
+    )
     if statement.explain is not None:
         from reeldb.query.explain_ask import explain_ask
 

@@ -18,6 +18,7 @@ from reeldb.query.operators.captions import KEPT, Stretch, StretchCaptions
 from reeldb.query.operators.grid import Grid, Picture
 from reeldb.query.operators.nearest import PictureVectors
 from reeldb.query.operators.replies import UNPAID, UNPARSED, Form, Heard, Replies, Request
+from reeldb.query.operators.tools import Reading, ToolReader
 from reeldb.query.operators.trace import Cost, Trace, Watch
 from reeldb.query.operators.words import stored_words
 from reeldb.query.operators.worth import scenes_worth, top_scenes
@@ -82,10 +83,13 @@ class Task:
         bounded: bool = False,
         recorded: Mapping[str, str] | None = None,
         watch: Watch | None = None,
+        summary: bool = False,
+        tools: ToolReader | None = None,
     ) -> None:
         self.question, self.choices, self.cast, self.work = question, choices, cast, work
         self.notes, self.keys, self.partial = work.notes, dict[str, str](), False
         self.trace = Trace(work.budget, watch)
+        self.summary, self._tools = summary, tools
         self._grid, self._bounded, self._recorded = grid, bounded, recorded
         self._made: set[str] = set()
         self._reused: set[str] = set()
@@ -185,6 +189,21 @@ class Task:
     def describe(self, stretches: Sequence[Stretch], prompt: Prompt = NODE) -> list[Seen]:
         """One caption a stretch, of all its pictures together, in the given order."""
         return self._captioned(stretches, "node", prompt)
+
+    def read(
+        self, tool: str, video_id: str, start_s: float, end_s: float, times_s: Sequence[float]
+    ) -> Reading:
+        """What a tool (ocr, speech, objects, actions) read in a span of a video; picture tools
+        look at these times only."""
+        if self._tools is None:
+            return Reading(there=False)
+        inputs = {"kind": tool, "video": video_id, "span": [start_s, end_s]}
+        with self.trace.step("read", inputs) as cost:
+            found = self._tools.read(tool, video_id, start_s, end_s, times_s)
+            cost.made = cost.calls = found.calls
+            cost.outputs = {"lines": len(found.lines), "there": found.there}
+        self.partial |= found.partial
+        return found
 
     # Operators: asking
 

@@ -29,7 +29,7 @@ def place(evidence: Evidence) -> str:
 def answer_text(answer: Answer) -> str:
     """The answer, its evidence a line each, what it cost, and its notes."""
     head = f"{answer.choice.letter}) {answer.answer}" if answer.choice else answer.answer
-    lines = [escaped(head)]
+    lines = [escaped(head, keep="\n")]
     for e in answer.evidence:
         lines.append(f"  {place(e)}" + (f"  {escaped(e.text)}" if e.text else ""))
     made = f"captions {answer.captions_made} made, {answer.captions_reused} reused"

@@ -214,6 +214,27 @@ class Database:
 
         return replay(self.engine, id)
 
+    def summarize(
+        self,
+        video: str,
+        *,
+        strategy: str = "recursive",
+        options: Mapping[str, object] | None = None,
+        budget: Mapping[str, float] | str | int | None = None,
+        watch: Callable[[Step], None] | None = None,
+        confirm: Callable[[Expected], bool] | None = None,
+    ) -> Answer:
+        """A summary of one video (name or id), with the spans that it was made from; the other
+        arguments are those of `ask`."""
+        from reeldb.query.ask import ask
+        from reeldb.query.parse import using
+        from reeldb.query.summarize import summary_of
+
+        way = using(strategy)
+        given = {**way.options, **(options or {})}
+        asked = summary_of(self.engine, video, way.name, given, budget_of(budget))
+        return ask(self.engine, asked, watch, confirm)
+
     # Looking after it
 
     def snapshot(self) -> Snapshot:

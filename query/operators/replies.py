@@ -143,7 +143,7 @@ class Replies:
         if not chats:
             return
         started = time.monotonic()
-        replies = self._model.reply(chats, self.schema)  # type: ignore[attr-defined]
+        replies = self._model.reply(chats, self.schema or None)  # type: ignore[attr-defined]
         seconds = time.monotonic() - started
         if len(replies) != len(chats):
             raise ModelError(f"{self.address} gave {len(replies)} of {len(chats)} replies")

@@ -20,11 +20,15 @@ def reasoner_for(cast: Cast, wanted: str | None) -> str:
     return wanted or ("chat" if cast.has("reasoner") else "embedding")
 
 
-def made(name: str, task: Task) -> Reasoner:
+def made(name: str, task: Task, *, summary: bool = False) -> Reasoner:
     if name == "chat":
         from reeldb.query.reasoners.chat import ChatReasoner
 
         return ChatReasoner(task)
+    if summary:
+        from reeldb.query.reasoners.extract import ExtractiveReasoner
+
+        return ExtractiveReasoner(task)
     from reeldb.query.reasoners.embedding import EmbeddingReasoner
 
     return EmbeddingReasoner(task)

@@ -18,6 +18,7 @@ KINDS: dict[object, str] = {
     str: "a text",
     bool: "True or False",
     list[str]: "a list of texts",
+    list[str] | None: "a list of texts",
 }
 
 
@@ -74,6 +75,8 @@ def _fits(value: object, wanted: object) -> bool:
         return isinstance(value, int) and abs(value) < 1 << 60
     if wanted is str:
         return isinstance(value, str) and len(value) <= LONGEST_TEXT
+    if value is None:
+        return wanted == list[str] | None
     if not isinstance(value, list) or len(value) > LONGEST_LIST:
         return False
     return all(isinstance(v, str) and len(v) <= LONGEST_TEXT for v in value)

@@ -142,3 +142,11 @@ def test_a_question_is_text_whatever_it_says(db: Database, bad: str) -> None:
 def test_a_bad_ask_names_what_is_wrong(db: Database, statement: str, says: str) -> None:
     with pytest.raises((BindError, ParseError), match=says):
         db.sql(statement)
+
+
+def test_a_summary_without_a_language_model_is_a_list_of_what_was_read(db: Database) -> None:
+    for strategy in ("uniform(n => 4)", "recursive(tools => 'none')"):
+        answer = db.summarize("a.mp4", strategy=strategy)
+        assert (answer.status, answer.reasoner) == ("complete", "extract"), answer.notes
+        assert any("no language model wrote" in n for n in answer.notes)
+        assert answer.evidence and answer.text
