@@ -86,7 +86,7 @@ class Asked:
 
     def shape(self, grid: Grid) -> Shape:
         chat = self.by() == "chat"
-        sees = self.cast.sees("reasoner") if chat else True
+        sees = self.cast.sees("reasoner") if chat else not self.question.summary
         return Shape(len(grid), len(grid.videos()), chat, sees, grid.step_s)
 
     def by(self) -> str:

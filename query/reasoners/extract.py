@@ -24,6 +24,11 @@ class ExtractiveReasoner(EmbeddingReasoner):
         "no language model wrote this summary: it lists what was seen and read, as it was read"
     )
 
+    @property
+    def sees(self) -> bool:
+        """Pictures have no words to quote."""
+        return False
+
     def conclude(self, seen: Sequence[Seen], pictures: Sequence[Picture] = ()) -> Conclusion:
         read = [s for s in seen if s.words.strip()]
         if not read:
