@@ -52,7 +52,7 @@ def read(file: Path) -> list[Shots]:
 
 
 def _shots(video: str, row: Row) -> Shots:
-    spans = row.spans("transitions")
+    spans = row.pairs("transitions")
     if any(a < 0 or b < 0 or a % 1 or b % 1 for a, b in spans):
         raise row.wrong("a transition is not two picture numbers")
     whole = tuple((int(a), int(b)) for a, b in spans)

@@ -38,13 +38,18 @@ def _question(video: Row, row: Row) -> Question:
         row.letter(choices, row.text("answer")),
         choices,
         "+".join([types] if isinstance(types, str) else types),
-        tuple((seconds(a), seconds(b)) for a, b in _SPAN.findall(_reference(row))),
+        spans(str(row.values.get("time_reference") or "")),
         more=row.rest("time_reference") | video.rest("type", "video_info"),
     )
 
 
-def _reference(row: Row) -> str:
-    return str(row.values.get("time_reference") or "")
+def spans(reference: str) -> tuple[tuple[float, float], ...]:
+    """
+    >>> spans("00:15-00:19"), spans("at the end"), spans("00:19-00:15")
+    (((15.0, 19.0),), (), ())
+    """
+    pairs = [(seconds(a), seconds(b)) for a, b in _SPAN.findall(reference)]
+    return tuple((a, b) for a, b in pairs if a <= b)
 
 
 def seconds(time: str) -> float:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reeldb.evaluation.benchmark import Question
 from reeldb.evaluation.loaders.nextqa import read as read_nextqa
-from reeldb.evaluation.loaders.rows import Row, as_spans, json_by_name
+from reeldb.evaluation.loaders.rows import Row, json_by_name
 from reeldb.schema.errors import EvaluationError
 
 
@@ -32,5 +32,5 @@ def _grounded(asked: Question, videos: dict[str, Row], beside: Path) -> Question
     qid = asked.id.rpartition("_")[2]
     if not isinstance(located, dict) or qid not in located:
         raise known.wrong(f"no spans of the question {qid}")
-    spans = as_spans(located[qid], f"{known.where}, question {qid}")
+    spans = Row(located, f"{known.where}, location").spans(qid)
     return replace(asked, spans=spans, duration_s=known.number("duration"))

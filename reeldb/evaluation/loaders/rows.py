@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +50,31 @@ class Row:
     def number(self, name: str) -> float:
         value = self.get(name)
         try:
-            return float(value)
+            number = float(value)
         except (TypeError, ValueError):
-            raise self.wrong(f"{name!r} is {value!r}, not a number") from None
+            number = nan
+        if not isfinite(number):
+            raise self.wrong(f"{name!r} is {value!r}, not a number")
+        return number
+
+    def pairs(self, name: str) -> tuple[tuple[float, float], ...]:
+        """Pairs of numbers, as published."""
+        value = self.get(name)
+        try:
+            pairs = tuple((float(a), float(b)) for a, b in value)
+        except (TypeError, ValueError):
+            pairs = ((nan, nan),)
+        if not all(isfinite(a) and isfinite(b) for a, b in pairs):
+            raise self.wrong(f"{name!r} is {value!r}, no list of pairs of numbers")
+        return pairs
 
     def spans(self, name: str) -> tuple[tuple[float, float], ...]:
-        """Pairs of numbers, as published."""
-        return as_spans(self.get(name), f"{self.where}, {name}")
+        """Pairs of seconds, none of which ends before it starts."""
+        pairs = self.pairs(name)
+        for start_s, end_s in pairs:
+            if not 0 <= start_s <= end_s:
+                raise self.wrong(f"{name!r} has a span from {start_s} to {end_s} s")
+        return pairs
 
     def rows(self, name: str) -> list[Row]:
         """The objects of a list."""
@@ -82,13 +102,6 @@ class Row:
         return {n: self.values[n] for n in names if self.values.get(n) not in (None, "")}
 
 
-def as_spans(value: object, where: str) -> tuple[tuple[float, float], ...]:
-    try:
-        return tuple((float(a), float(b)) for a, b in value)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        raise EvaluationError(f"{where}: {value!r} is no list of pairs of numbers") from None
-
-
 def objects(value: object, where: str) -> list[Row]:
     """The rows of a list of JSON objects, numbered from 1."""
     if not isinstance(value, list):
@@ -101,27 +114,30 @@ def objects(value: object, where: str) -> list[Row]:
 
 def csv_rows(file: Path) -> Iterator[Row]:
     """The rows of a CSV file with a header; a row of another width is an error."""
-    lines = csv.reader(read(file).splitlines(keepends=True))
-    header = next(lines, None)
-    if not header:
-        raise EvaluationError(f"{file}: no header")
-    for line in lines:
-        where = f"{file}, line {lines.line_num}"
-        if len(line) != len(header):
-            raise EvaluationError(f"{where}: {len(line)} values for {len(header)} columns")
-        yield Row(dict(zip(header, line, strict=True)), where)
+    lines = csv.reader(io.StringIO(read(file), newline=""), strict=True)
+    try:
+        header = next(lines, None)
+        if not header:
+            raise EvaluationError(f"{file}: no header")
+        for line in lines:
+            where = f"{file}, line {lines.line_num}"
+            if len(line) != len(header):
+                raise EvaluationError(f"{where}: {len(line)} values for {len(header)} columns")
+            yield Row(dict(zip(header, line, strict=True)), where)
+    except csv.Error as error:
+        raise EvaluationError(f"{file}, line {lines.line_num}: not CSV: {error}") from error
 
 
 def json_value(file: Path) -> Any:
     """The file's JSON value. Commas before a closing bracket, as published ones have, are read."""
     text = read(file)
     try:
-        return json.loads(text)
-    except ValueError as error:
+        return _json(text, str(file))
+    except EvaluationError as error:
         try:
-            return json.loads(_COMMA.sub(lambda m: m[1] or "", text))
-        except ValueError:
-            raise EvaluationError(f"{file}: not JSON: {error}") from error
+            return _json(_COMMA.sub(lambda m: m[1] or "", text), str(file))
+        except EvaluationError:
+            raise error from None
 
 
 def json_object(file: Path) -> dict[str, Any]:
@@ -149,13 +165,25 @@ def jsonl_rows(file: Path) -> Iterator[Row]:
         where = f"{file}, line {number}"
         if not line.strip():
             continue
-        try:
-            value = json.loads(line)
-        except ValueError as error:
-            raise EvaluationError(f"{where}: not JSON: {error}") from error
+        value = _json(line, where)
         if not isinstance(value, dict):
             raise EvaluationError(f"{where}: not a JSON object")
         yield Row(value, where)
+
+
+def _json(text: str, where: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise EvaluationError(f"{where}: not JSON: {error}") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; a name that comes twice is an error, else the first would be lost."""
+    if len(found := dict(pairs)) < len(pairs):
+        twice = next(n for i, (n, _) in enumerate(pairs) if n in dict(pairs[:i]))
+        raise ValueError(f"{twice!r} comes twice")
+    return found
 
 
 def parquet_rows(file: Path) -> list[Row]:

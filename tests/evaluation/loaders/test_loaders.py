@@ -188,6 +188,45 @@ def test_a_bad_row_is_an_error_with_file_and_line(
         load("nextqa", tmp_path / "val.csv")
 
 
+def test_a_quote_that_never_closes_swallows_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "val.csv").write_text(files.NEXTQA.replace("dog,car", 'dog,"car'))
+    with pytest.raises(EvaluationError, match=r"val\.csv, line 3: not CSV"):
+        load("nextqa", tmp_path / "val.csv")
+
+
+def test_a_text_may_hold_any_character_that_ends_lines_elsewhere(tmp_path: Path) -> None:
+    odd = "why\u2028does\x85it\x0cbark"
+    (tmp_path / "val.csv").write_text(files.NEXTQA.replace("why does it bark", odd), "utf-8")
+    first, second = load("nextqa", tmp_path / "val.csv").asked
+    assert first.question == f"{odd}, twice"
+    assert second.id == "100_7"
+
+
+@pytest.mark.parametrize(
+    ("spans", "why"),
+    [
+        ("[[5, 2]]", "a span from 5.0 to 2.0 s"),
+        ("[[NaN, 2]]", "no list of pairs of numbers"),
+        ("[[1]]", "no list of pairs of numbers"),
+        ("7", "no list of pairs of numbers"),
+    ],
+)
+def test_spans_that_are_none_are_an_error(spans: str, why: str, tmp_path: Path) -> None:
+    file = files.qvhighlights(tmp_path)
+    file.write_text(file.read_text().replace("[[26, 30]]", spans))
+    with pytest.raises(EvaluationError, match=r"\.jsonl, line 1: 'relevant_windows'") as caught:
+        load("qvhighlights", file)
+    assert why in str(caught.value)
+
+
+def test_a_video_that_is_described_twice_is_an_error(tmp_path: Path) -> None:
+    file = files.activitynet(tmp_path)
+    video = file.read_text()[1:-1]
+    file.write_text(f"{{{video}, {video}}}")
+    with pytest.raises(EvaluationError, match="'v_uqiMw7tQ1Cc' comes twice"):
+        load("activitynet", file)
+
+
 def test_an_unknown_format_or_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match="no benchmark format 'nextq'"):
         load("nextq", tmp_path)
