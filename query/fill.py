@@ -17,7 +17,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reeldb.index.session import Session
+from reeldb.query.bm25 import Corpus, corpus_of, scores, words_of
 from reeldb.query.fillers.base import Arrays, Batch, Filler, Keys, Work
+from reeldb.query.fillers.lexical import Lexical, caption_corpus
 from reeldb.query.nearest import Nearest
 from reeldb.query.plan import Plan, Read
 from reeldb.query.prices import is_here
@@ -111,6 +113,7 @@ class Fills:
         self._rows: dict[str, LookRows] = {}
         self._at_once: dict[int, pa.Array] = {}
         self._kept_rows: dict[str, NDArray[np.int64]] = {}
+        self._corpora: dict[int, Corpus] = {}  # of bm25 units, as they are at the start
         self.nulls: dict[str, int] = {}  # read as NULL, by the SET name that says so
 
     # Registration
@@ -126,6 +129,9 @@ class Fills:
                 self._register_fill(number)
         if self.plan.nearest is not None and not self._is_blind():
             self._find_nearest(self.plan.nearest, run, search)
+        for number, unit in enumerate(self.plan.units):
+            if unit.kind == "bm25":
+                self._corpora[number] = self._corpus(unit)
         for relation in self.plan.relations:
             self._register_relation(relation)
 
@@ -172,6 +178,10 @@ class Fills:
             table = table.take(pa.array(kept))
         for number in self._dense_units(relation):
             unit = self.plan.units[number]
+            if unit.kind == "bm25":  # of the rows that there are by now
+                values = scores(table[unit.column], words_of(unit.text), self._corpora[number])
+                table = table.append_column(f"__c{number}", values)
+                continue
             if number not in self._at_once or (late and unit.late):
                 values = self._dense(unit)
                 self._at_once[number] = values if kept is None else values.take(pa.array(kept))
@@ -216,8 +226,36 @@ class Fills:
         if read.unit < 0:
             return self.rows_of(read.relation)
         if read.unit not in self._fillers:
-            self._fillers[read.unit] = self._make_filler(self.plan.units[read.unit])
+            unit = self.plan.units[read.unit]
+            filler = self._make_filler(unit)
+            if unit.kind == "bm25":
+                filler = Lexical(filler, words_of(unit.text), self._corpora[read.unit])
+            self._fillers[read.unit] = filler
         return self._fillers[read.unit]
+
+    def _corpus(self, unit: Unit) -> Corpus:
+        """The texts that the archive holds: of the relation, or of the column so far."""
+        catalog, words = self.work.catalog, words_of(unit.text)
+        if unit.at_once:
+            texts = catalog.snapshot.relation(unit.relation)[unit.column]
+            tables = ["videos", "captions", "ocr", "speech", "tool_runs"]
+            name = f"bm25 {unit.relation}"
+            return catalog.kept(name, tables, words, lambda: corpus_of(texts, words))
+        if unit.column == "caption":
+            made = self.captions_of(unit.relation)
+            model, prompt = made.captioner.identity, made.prompt.id
+            return caption_corpus(catalog, words, made.kind, prompt, model)
+        rows = np.arange(catalog.snapshot.relation(unit.relation).num_rows)
+        role = unit.column.removesuffix("_text")
+        about = (words, self.work.models.address(role), role in self.work.lazy)  # type: ignore[arg-type]
+        tables = ["videos", "scenes", "frames", role, "tool_runs"]
+
+        def make() -> Corpus:
+            known = self._scene_text(unit.column).recall(rows)
+            values = known.values if isinstance(known.values, list) else known.values.to_pylist()
+            return corpus_of(pa.array(values, pa.string()), words)
+
+        return catalog.kept(f"bm25 {unit.column}", tables, about, make)
 
     def _make_filler(self, unit: Unit) -> Filler:
         from reeldb.query.fillers.stored import Heavy
@@ -307,6 +345,8 @@ class Fills:
         from reeldb.query.fillers.scene_text import SceneText
 
         filler = self.filler(read)
+        if isinstance(filler, Lexical):
+            filler = filler.about
         return filler.unseen(keys) if isinstance(filler, SceneText) else []
 
     # Filling

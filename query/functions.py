@@ -10,13 +10,32 @@ from typing import Literal
 
 from sqlglot import exp
 
-LazyCall = Literal["similarity", "matches", "describe", "caption_status"]
+LazyCall = Literal["similarity", "matches", "describe", "caption_status", "bm25"]
 
 LAZY_CALLS: dict[str, str] = {
     "similarity": "similarity(image | caption, 'text' | $picture)",
     "matches": "matches(caption | image, 'text')",
     "describe": "describe(image, 'prompt')",
     "caption_status": "caption_status(caption)",
+    "bm25": "bm25(text | caption | ocr_text | speech_text, 'words')",
+}
+# The columns that each of them takes, by relation.
+Takes = dict[str, tuple[str, ...]]
+PICTURES: Takes = {"scenes": ("image",), "frames": ("image",)}
+CAPTIONED: Takes = {"scenes": ("caption",), "frames": ("caption",)}
+EITHER: Takes = {"scenes": ("image", "caption"), "frames": ("image", "caption")}
+TAKES: dict[str, Takes] = {
+    "similarity": EITHER,
+    "matches": EITHER,
+    "describe": PICTURES,
+    "caption_status": CAPTIONED,
+    "bm25": {
+        "scenes": ("caption", "ocr_text", "speech_text"),
+        "frames": ("caption",),
+        "captions": ("text",),
+        "ocr": ("text",),
+        "speech": ("text",),
+    },
 }
 SPAN_CALLS: dict[str, str] = {
     "before": "before(a, b)",
@@ -59,7 +78,7 @@ json_extract json_extract_string json_array_length json_keys json_type json_vali
 repeat lpad rpad range generate_series printf format
 """
 NAMES = frozenset(_DUCKDB.split())
-NOT_YET = frozenset({"bm25", "select_frames"})
+NOT_YET = frozenset({"select_frames"})
 ALL_NAMES = NAMES | set(LAZY_CALLS) | set(SPAN_CALLS) | NOT_YET
 
 # The classes into which sqlglot reads those names where the class is not called like the name.

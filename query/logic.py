@@ -14,7 +14,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from reeldb.query.units import HI, LO, Slot, is_hidden, is_one_of, slot_of
+from reeldb.query.units import HI, LO, Slot, is_dense, is_hidden, is_one_of, slot_of
 from reeldb.schema.relations import Relation
 
 Mode = Literal["may_true", "may_false", "must_true", "must_false"]
@@ -110,7 +110,7 @@ class Logic:
 
     def _is_unforeseen(self, column: exp.Column) -> bool:
         relation = self.lazy_scans.get(column.table)
-        if relation is None or column.name.startswith("__"):
+        if relation is None or (column.name.startswith("__") and not is_dense(column)):
             return False
         return column.name not in relation.foreseen
 

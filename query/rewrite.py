@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from reeldb.query.allow import place_of
+from reeldb.query.bm25 import words_of
 from reeldb.query.expressions import is_transparent
-from reeldb.query.functions import LAZY_CALLS, NOT_YET, is_lazy_call, name_of
+from reeldb.query.functions import LAZY_CALLS, NOT_YET, TAKES, is_lazy_call, name_of
 from reeldb.query.units import (
     NAME,
     Unit,
@@ -124,12 +125,11 @@ class _Rewriter:
             raise self.error(
                 call, f"{name}(): its first argument is computed, not a column of a relation"
             )
-        takes = ("image", "caption") if name in ("similarity", "matches") else (
-            ("image",) if name == "describe" else ("caption",)
-        )  # fmt: skip
-        if origin.column not in takes or origin.relation not in ("scenes", "frames"):
+        takes = TAKES[name]
+        if origin.column not in takes.get(origin.relation, ()):
+            columns = " or ".join(dict.fromkeys(c for cs in takes.values() for c in cs))
             of = " or ".join(takes)
-            raise self.error(call, f"{name}() takes {of} of scenes or frames: {usage}")
+            raise self.error(call, f"{name}() takes {columns} of {of}: {usage}")
         unit = self._unit_of(call, name, origin)
         call.replace(self._slot(column.table, origin, unit))
 
@@ -138,6 +138,8 @@ class _Rewriter:
         if kind == "status":
             return Unit(origin.relation, kind, origin.column, late=self._in_last_list(call))
         text, parameter = self._constant(call, call.expressions[1])
+        if kind == "bm25" and not words_of(text):
+            raise self.error(call, f"bm25(): there is no word in {text!r}")
         return Unit(origin.relation, kind, origin.column, text, parameter)
 
     def _constant(self, call: exp.Anonymous, node: exp.Expr) -> tuple[str, str]:

@@ -23,7 +23,7 @@ from sqlglot import exp
 from reeldb.schema.models import Role
 from reeldb.schema.relations import RELATIONS
 
-UnitKind = Literal["column", "heavy", "similarity", "matches", "describe", "status", "rows"]
+UnitKind = Literal["column", "heavy", "similarity", "matches", "describe", "status", "rows", "bm25"]
 LO, HI = "__lo", "__hi"
 NAME = re.compile(r"^__(k|v|ok|c|e)(\d*)_(r\d+)$")
 
@@ -49,22 +49,24 @@ class Unit:
     @property
     def at_once(self) -> bool:
         """Whether all rows get their value at once, for free."""
+        if self.kind == "bm25":
+            return not self.lazy_column
         return self.kind == "status" or (self.kind == "similarity" and self.column == "image")
 
     @property
     def type(self) -> str:
         if self.kind in ("column", "heavy"):
             return RELATIONS[self.relation].by_name[self.column].type
-        return {"similarity": "DOUBLE", "matches": "BOOLEAN", "rows": "BOOLEAN"}.get(
-            self.kind, "VARCHAR"
-        )
+        numbers = {"similarity": "DOUBLE", "bm25": "DOUBLE"}
+        flags = {"matches": "BOOLEAN", "rows": "BOOLEAN"}
+        return (numbers | flags).get(self.kind, "VARCHAR")
 
     @property
     def cost(self) -> float:
         """A rough rank: the cheaper of two is filled first, and shields the other."""
         base = {"heavy": 0.0, "similarity": 1.0, "matches": 0.5, "describe": 2.0, "rows": 0.7}
         cost = base.get(self.kind, 1.0)
-        if self.kind == "column":
+        if self.kind in ("column", "bm25"):
             return {"ocr_text": 0.8, "speech_text": 0.75}.get(self.column, 1.0)
         return cost + (1.0 if self.lazy_column else 0.5 if self.kind == "matches" else 0.0)
 
@@ -155,6 +157,12 @@ def is_one_of(column: exp.Expr, units: frozenset[int]) -> bool:
     """Whether a column holds, for all rows at once, the value of one of these units."""
     match = NAME.match(column.name) if isinstance(column, exp.Column) else None
     return match is not None and match[1] == "c" and int(match[2]) in units
+
+
+def is_dense(column: exp.Column) -> bool:
+    """Whether a column holds a value that is there for all rows at once."""
+    match = NAME.match(column.name)
+    return match is not None and match[1] == "c"
 
 
 def is_hidden(name: str) -> bool:

@@ -7,7 +7,9 @@ are replaced in the text, because DuckDB does not know them; `matches`, `describ
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
@@ -199,10 +201,28 @@ class Oracle:
                 scores[text] = {n: search.scores_for(n, vector) for n in ("scenes", "frames")}
             return float(scores[text][name][row])
 
+        def bm25(text: str | None, words: str, every: Sequence[str]) -> float | None:
+            """The textbook formula over the texts that are there before any statement."""
+            if text is None:
+                return None
+            said = [t.split() for t in every]
+            mean = sum(map(len, said)) / len(said) if said else 0
+            total = 0.0
+            for word in dict.fromkeys(words.split()):
+                held = sum(word in d for d in said)
+                f, longer = text.split().count(word), len(text.split()) / mean if mean else 1.0
+                idf = math.log(1 + (len(said) - held + 0.5) / (held + 0.5))
+                total += idf * f * 2.2 / (f + 1.2 * (0.25 + 0.75 * longer))
+            return total
+
+        stored: list[str] = self.snapshot.relation("speech")["text"].to_pylist()
+
         functions: tuple[tuple[str, Any, str], ...] = (
             ("matches", matches, "BOOLEAN"),
             ("descr", descr, "VARCHAR"),
             ("similarity", similarity, "DOUBLE"),
+            ("bm25", lambda t, w: bm25(t, w, ()), "DOUBLE"),
+            ("bm25_speech", lambda t, w: bm25(t, w, stored), "DOUBLE"),
         )
         create: Any = self.connection.create_function
         for name, function, kind in functions:
@@ -224,7 +244,7 @@ def plain_text(sql: str) -> str:
         lambda m: f"(SELECT * FROM {m[2]} WHERE video='{m[1]}') {(m[3] or m[2]).strip()}",
         sql,
     )
-    sql = sql.replace("describe(", "descr(")
+    sql = sql.replace("describe(", "descr(").replace("bm25(p.text", "bm25_speech(p.text")
     for name, condition in SPAN.items():
         sql = re.sub(
             rf"\b{name}\((\w+),\s*(\w+)\)",

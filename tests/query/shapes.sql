@@ -139,3 +139,9 @@ actions ORDER BY end|SELECT video, end_s, label FROM actions WHERE video<'v3' OR
 actions NOT IN|SELECT video FROM videos WHERE video_id NOT IN (SELECT video_id FROM actions WHERE start_s<30 AND label='milk')
 objects rows|SELECT video, t_s, label FROM objects WHERE t_s<12 AND label>'m'
 what is said while something is done|SELECT p.video, p.text, a.label FROM speech p JOIN actions a ON overlaps(p,a) WHERE p.start_s<30 AND a.label LIKE '%e%' AND p.video<'v3'
+bm25 of a stored relation|SELECT p.video, p.line_no, round(bm25(p.text,'milk tea'),9) b FROM speech p WHERE p.start_s<50 AND p.model='subtitle' ORDER BY b DESC, p.video, p.line_no LIMIT 6
+bm25 of captions with LIMIT|SELECT video, scene_no FROM scenes WHERE bm25(caption,'dog')>0 AND matches(caption,'common') LIMIT 4
+bm25 ranks captions|SELECT video, scene_no, round(bm25(caption,'dog red'),9) b FROM scenes WHERE video<'v3' ORDER BY b DESC NULLS LAST, video, scene_no LIMIT 5
+bm25 of a lazy relation|SELECT o.video, o.t_s, o.line_no FROM ocr o WHERE o.t_s<20 AND bm25(o.text,'dog')>0
+bm25 of a lazy relation with LIMIT|SELECT o.video, o.t_s, o.line_no FROM ocr o WHERE NOT (bm25(o.text,'dog milk')=0) ORDER BY o.t_s, o.video, o.line_no LIMIT 5
+bm25 of what scenes show, grouped|SELECT video, max(round(bm25(ocr_text,'red car'),9)) b FROM scenes WHERE scene_no<3 GROUP BY video
