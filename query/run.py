@@ -19,7 +19,7 @@ from reeldb.query.catalog import Catalog, relation_order
 from reeldb.query.dialect import sql_of
 from reeldb.query.engine import Engine
 from reeldb.query.fill import Fills
-from reeldb.query.fillers.base import Keys, Work
+from reeldb.query.fillers.base import Flowing, Keys, Work
 from reeldb.query.order import add_total_order, order_last_block
 from reeldb.query.params import Parameters, bind_parameters, for_duckdb
 from reeldb.query.pictures import PictureReader
@@ -454,9 +454,11 @@ class Running:
         """
         if read.unit < 0:
             return [keys]
-        size = self.fills.filler(read).size
-        rounds = [keys[j : j + size] for j in range(0, len(keys), size)]
-        return rounds[:1] if self._scarce(read, len(keys)) else rounds
+        filler = self.fills.filler(read)
+        if self._scarce(read, len(keys)):
+            return [keys[: filler.size]]
+        size = filler.most if isinstance(filler, Flowing) else filler.size
+        return [keys[j : j + size] for j in range(0, len(keys), size)]
 
     def _scarce(self, read: Read, keys: int) -> bool:
         unit = self.plan.units[read.unit]

@@ -6,7 +6,7 @@ are written once, outside it. Pictures are RGB, upright, `uint8`, shape `(height
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
@@ -235,6 +235,19 @@ class ChatModel(Model, Protocol):
 
 
 UNPAID = "the budget allows no further call for it"
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """A captioner that keeps several requests in flight, and begins the next whenever one ends.
+
+    `stream` gives each reply with the place of its request, as it comes. Requests are taken
+    one at a time, from several threads, when they can be sent; none is begun after the
+    iterator is closed. Raises ModelError, after the replies that were paid for, where no
+    request can work.
+    """
+
+    def stream(self, requests: Iterable[CaptionRequest]) -> Iterator[tuple[int, Reply]]: ...
 
 
 @runtime_checkable

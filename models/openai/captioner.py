@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reeldb.models.openai.speaker import Speaker
 from reeldb.schema.models import CaptionRequest, Message, Reply
@@ -21,6 +21,11 @@ class OpenAICaptioner(Speaker):
     def caption(self, requests: Sequence[CaptionRequest]) -> list[Reply]:
         """One reply a request. Raises ModelError (see `Speaker`)."""
         return self.converse([[Message("user", r.prompt, r.images, r.times_s)] for r in requests])
+
+    def stream(self, requests: Iterable[CaptionRequest]) -> Iterator[tuple[int, Reply]]:
+        """The replies as they come, each with the place of its request (see `Speaker.each`)."""
+        chats = ([Message("user", r.prompt, r.images, r.times_s)] for r in requests)
+        return self.each(chats)
 
     def metered(self, debit: Callable[[], bool]) -> OpenAICaptioner:
         return OpenAICaptioner(self.address, self.endpoint, caller=self.caller.metered(debit))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import Event
@@ -14,7 +14,7 @@ from reeldb.models.openai.endpoint import Endpoint
 from reeldb.models.openai.fault import Fault
 from reeldb.models.openai.replies import reply_of
 from reeldb.models.openai.server import Server
-from reeldb.models.openai.threads import in_threads
+from reeldb.models.openai.threads import as_they_come, in_threads
 from reeldb.schema.errors import ModelError
 from reeldb.schema.models import Message, Reply, Status
 
@@ -53,6 +53,23 @@ class Speaker:
         if wrong and all(r.status == "failed" for r in replies):
             raise self.caller.error(wrong[0])
         return replies
+
+    def each(self, chats: Iterable[Chat]) -> Iterator[tuple[int, Reply]]:
+        """The replies as they come, each with the place of its chat; `concurrency` at once.
+
+        Raises ModelError, after the replies that were paid for, where none can work.
+        """
+        stop = Event()
+        wrong: list[Fault] = []
+        work = partial(self._one, form=None, stop=stop, wrong=wrong)
+        for place, reply in as_they_come(work, chats, self.endpoint.concurrency, stop):
+            if wrong:
+                stop.set()
+                if reply.status == "failed":  # for the same reason, or not sent
+                    continue
+            yield place, reply
+        if wrong:
+            raise self.caller.error(wrong[0])
 
     def _one(
         self, chat: Chat, form: Mapping[str, Any] | None, stop: Event, wrong: list[Fault]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import TypeVar
 
@@ -47,3 +48,49 @@ def in_threads(
     if errors:
         raise errors[0]
     return [results[i] for i in range(len(items))]
+
+
+def as_they_come(
+    work: Callable[[Item], Result], items: Iterable[Item], threads: int, stop: Event
+) -> Iterator[tuple[int, Result]]:
+    """`work` of each item with its place, in the order in which results are there.
+
+    An item is taken, by one thread at a time, when a thread is free for it. An exception, in
+    `work` or in `items`, is raised after the results that were still being made. Whoever stops
+    listening sets `stop`: then nothing more is begun.
+    """
+    results: SimpleQueue[tuple[int, Result] | BaseException | None] = SimpleQueue()
+    waiting = enumerate(items)
+    lock = Lock()
+
+    def run() -> None:
+        try:
+            while True:
+                with lock:
+                    taken = None if stop.is_set() else next(waiting, None)
+                if taken is None:
+                    return
+                results.put((taken[0], work(taken[1])))
+        except BaseException as e:
+            stop.set()
+            results.put(e)
+        finally:
+            results.put(None)
+
+    error: BaseException | None = None
+    running = threads
+    for _ in range(threads):
+        Thread(target=run, daemon=True).start()
+    try:
+        while running:
+            result = results.get()
+            if result is None:
+                running -= 1
+            elif isinstance(result, BaseException):
+                error = error or result
+            else:
+                yield result
+    finally:
+        stop.set()
+    if error is not None:
+        raise error

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import ceil
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -77,6 +77,14 @@ class Filler(Protocol):
     def make(self, keys: Sequence[int]) -> Batch:
         """Values of the first of these keys, as far as the budget goes."""
         ...
+
+
+@runtime_checkable
+class Flowing(Protocol):
+    """A filler that takes more keys at once than `size`: at most `most`."""
+
+    @property
+    def most(self) -> int: ...
 
 
 class Kept(Protocol):

@@ -16,11 +16,13 @@ from reeldb.index.assemble import newest
 from reeldb.index.ledger import CaptionRow
 from reeldb.query.catalog import Catalog
 from reeldb.query.fillers.base import Arrays, Batch, Keys, Work
+from reeldb.query.fillers.flow import flow
 from reeldb.query.prompts import Prompt
 from reeldb.schema.digests import caption_key
 from reeldb.schema.errors import ModelError
-from reeldb.schema.models import UNPAID, Captioner, CaptionRequest, Reply
+from reeldb.schema.models import UNPAID, Captioner, CaptionRequest, Reply, Streaming
 
+FLOW = 1 << 30  # as many as there are
 SOURCES = ["videos", "scenes", "frames"]
 
 
@@ -67,6 +69,9 @@ class Captions:
             made.rows[row] = self._address(row)
             made.keys[row] = made.rows[row].key
         return made.rows[row]
+
+    def key(self, row: int) -> str:
+        return self.address(row).key
 
     def _address(self, row: int) -> Address:
         catalog = self.work.catalog
@@ -149,25 +154,38 @@ class Captions:
 
     # Making
 
+    @property
+    def most(self) -> int:
+        """How many keys are best handed over at once: where what calls cost is bounded, only
+        a batch, so that each is paid for before the next is begun."""
+        limits = self.work.budget.limits
+        bounded = any(x is not None for x in (limits.seconds, limits.tokens, limits.usd))
+        flows = isinstance(self.captioner, Streaming) and not bounded
+        return FLOW if flows else self.size
+
     def make(self, keys: Sequence[int]) -> Batch:
         out = self.recall(keys).batch()
         done = set(out.keys)
-        missing = [k for k in keys if k not in done][: self.size]
+        missing = [k for k in keys if k not in done][: self.most]
         if not missing or "captions" not in self.work.lazy:
             return out
-        self.work.once(missing, lambda k: self.address(k).key, self._learn_kept, self._buy)
+        model = self.work.metered(self.captioner, "captions")
+        if len(missing) > self.size and isinstance(model, Streaming):
+            flow(self, missing, model)
+        else:
+            self.work.once(missing, self.key, self.learn_kept, self._buy)
         for row in missing:
             if self._is_known(row):
-                out.add(row, *self.known[self.address(row).key])
+                out.add(row, *self.known[self.key(row)])
         return out
 
-    def _learn_kept(self, keys: Sequence[int], since: datetime) -> list[int]:
+    def learn_kept(self, keys: Sequence[int], since: datetime) -> list[int]:
         """Learns what others have paid for meanwhile; gives the rows nobody has."""
         asked = [k for k in keys if not self._is_known(k)]
-        rows = self.work.ledger.captions([self.address(k).key for k in asked], failed=True)
+        rows = self.work.ledger.captions([self.key(k) for k in asked], failed=True)
         unknown = []
         for key in asked:
-            row = rows.get(self.address(key).key)
+            row = rows.get(self.key(key))
             if row is None or (row.status == "failed" and row.created_at < since):
                 unknown.append(key)
             elif not self._is_known(key):
@@ -177,39 +195,34 @@ class Captions:
         return unknown
 
     def _buy(self, keys: Sequence[int]) -> None:
-        granted = self.work.budget.take("captions", len(keys))
-        if granted:
-            self._call(keys[:granted])
-
-    def _call(self, keys: Sequence[int]) -> None:
-        """Makes captions of rows with different addresses."""
-        requests: list[CaptionRequest] = []
-        asked: list[int] = []
-        for key in keys:
-            address = self.address(key)
-            video = self.work.catalog.video(address.rank)
-            images = self.work.pictures.at(video, address.times_ms, self.captioner.image_size)
-            if images is None:
-                self._learn(key, None, "unread")
-                continue
-            times_s = [ms / 1000 for ms in address.times_ms]
-            requests.append(CaptionRequest(images, times_s, self.prompt.text))
-            asked.append(key)
-        self.work.budget.give_back("captions", len(keys) - len(asked))
-        for key, reply in zip(asked, self._replies(asked, requests), strict=True):
-            if reply.note != UNPAID:
-                self._learn(key, reply.text, reply.status)
-
-    def _replies(self, keys: Sequence[int], requests: Sequence[CaptionRequest]) -> list[Reply]:
-        if not requests:
-            return []
+        """Makes captions of rows with different addresses, in one call."""
+        granted = keys[: self.work.budget.take("captions", len(keys))]
+        sent = [(k, r) for k in granted if (r := self.request(k)) is not None]
+        if not sent:
+            return
         started = time.monotonic()
-        replies = self.work.metered(self.captioner, "captions").caption(requests)
-        seconds = time.monotonic() - started
-        if len(replies) != len(requests):
+        replies = self.work.metered(self.captioner, "captions").caption([r for _, r in sent])
+        if len(replies) != len(sent):
             raise ModelError(
-                f"{self.captioner.address} gave {len(replies)} of {len(requests)} captions"
+                f"{self.captioner.address} gave {len(replies)} of {len(sent)} captions"
             )
+        self.keep([k for k, _ in sent], replies, time.monotonic() - started)
+
+    def request(self, row: int) -> CaptionRequest | None:
+        """What to ask for a row that the budget was debited for; None, a state and the debit
+        back where its pictures cannot be read."""
+        address = self.address(row)
+        video = self.work.catalog.video(address.rank)
+        images = self.work.pictures.at(video, address.times_ms, self.captioner.image_size)
+        if images is None:
+            self._learn(row, None, "unread")
+            self.work.budget.give_back("captions", 1)
+            return None
+        times_s = [ms / 1000 for ms in address.times_ms]
+        return CaptionRequest(images, times_s, self.prompt.text)
+
+    def keep(self, keys: Sequence[int], replies: Sequence[Reply], seconds: float) -> None:
+        """Writes replies to the ledger and learns them; they took `seconds` together."""
         tokens = sum(r.tokens for r in replies)
         self.work.paid(self.captioner.address, seconds, tokens, "captions", replies)
         done = [(k, r) for k, r in zip(keys, replies, strict=True) if r.note != UNPAID]
@@ -217,7 +230,8 @@ class Captions:
         rows = [self._row(self.address(k), r, seconds / len(replies)) for k, r in done]
         self.work.keep(lambda: self.work.ledger.put_captions(rows))
         self._tell([r for _, r in done])
-        return replies
+        for key, reply in done:
+            self._learn(key, reply.text, reply.status)
 
     def _row(self, address: Address, reply: Reply, seconds: float) -> CaptionRow:
         return CaptionRow(

@@ -14,7 +14,7 @@ from reeldb.query.fillers.captions import Address, Addresses, Captions
 from reeldb.query.operators.grid import Picture
 from reeldb.query.prompts import Prompt
 from reeldb.schema.digests import caption_key
-from reeldb.schema.models import Metered
+from reeldb.schema.models import CaptionRequest, Metered
 
 if TYPE_CHECKING:
     from reeldb.schema.models import Captioner
@@ -62,9 +62,9 @@ class StretchCaptions(Captions):
         )  # fmt: skip
         return Address(key, rank, times, stretch.start_s, stretch.end_s)
 
-    def _call(self, keys: Sequence[int]) -> None:
-        self.bought |= {self.address(k).key for k in keys}
-        super()._call(keys)
+    def request(self, row: int) -> CaptionRequest | None:
+        self.bought.add(self.key(row))
+        return super().request(row)
 
     def make_all(self) -> None:
         """Makes what is missing, as far as the budget goes; `known` holds what there is."""
@@ -85,7 +85,7 @@ class StretchCaptions(Captions):
         keys = [self.address(r).key for r in range(len(self.stretches))]
         self.known |= {k: (None, s) for k in keys if (s := recorded.get(k, KEPT)) != KEPT}
         rows = [r for r, k in enumerate(keys) if recorded.get(k) == KEPT]
-        return [keys[r] for r in self._learn_kept(rows, datetime.min)]
+        return [keys[r] for r in self.learn_kept(rows, datetime.min)]
 
     def _take_in(self, batch: Batch) -> None:
         for row, text, state in zip(batch.keys, batch.values, batch.states, strict=True):
