@@ -5,7 +5,8 @@ loader        address -> adapter           network   a model and its processor, 
 conversation  messages as a template wants them
 talker        conversations to replies: Qwen-VL, SmolVLM, LLaVA-OneVision, Gemma, Llama ...
 describer     pictures to sentences, for models that read no prompt: BLIP, GIT
-local         what the adapters share      captioner, chat  by role
+local         what these share             captioner, chat  by role
+seer          networks that only look      objects, actions  by role
 ```
 
 Weights are read from safetensors files only, and a program that comes with them runs only

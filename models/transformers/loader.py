@@ -17,6 +17,8 @@ ADAPTERS: dict[Role, str] = {
     "captioner": "reeldb.models.transformers.captioner:TransformersCaptioner",
     "chat": "reeldb.models.transformers.chat:TransformersChat",
     "vision": "reeldb.models.transformers.chat:TransformersChat",
+    "objects": "reeldb.models.transformers.objects:TransformersObjects",
+    "actions": "reeldb.models.transformers.actions:TransformersActions",
 }
 
 

@@ -18,7 +18,7 @@ from reeldb.models.torch.warm import warm
 from reeldb.models.torch.weights import Source
 from reeldb.schema.errors import ModelError
 
-Kind = Literal["vision", "text", "describer"]
+Kind = Literal["vision", "text", "describer", "detector", "actions"]
 
 DESCRIBERS = ("blip", "git", "vision-encoder-decoder")  # pictures in, a sentence out, no chat
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")
