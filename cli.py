@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reeldb import __version__
+from reeldb.evaluation.arguments import evaluate_arguments
 from reeldb.schema.errors import ReelError
 
 if TYPE_CHECKING:
@@ -136,15 +137,8 @@ def _parser() -> argparse.ArgumentParser:
     export = command("export", _export, "write an ordinary DuckDB file")
     export.add_argument("--duckdb", required=True, metavar="FILE")
 
-    evaluate = command("eval", None, "make a benchmark, or run strategies over one")
-    parts = evaluate.add_subparsers(metavar="make | run", required=True)
-    make = parts.add_parser("make", parents=[common], help="draw videos with known answers")
-    make.set_defaults(run=_eval_make)
-    make.add_argument("folder", metavar="DIR", help="a new folder")
-    make.add_argument("--videos", type=int, default=3, help="how many (default 3)")
-    make.add_argument("--minutes", type=float, default=10.0, help="of each (default 10)")
-    make.add_argument("--questions", type=int, default=10, help="about each video (default 10)")
-    make.add_argument("--seed", type=int, default=0, help="another one makes other videos")
+    evaluate = command("eval", _eval, "make a benchmark, or run strategies over one")
+    evaluate_arguments(evaluate, common)
 
     command("demo", _demo, "index the clip that ships with reeldb and ask it four things")
     return parser
@@ -401,24 +395,18 @@ def _export(args: argparse.Namespace) -> int:
     return _print(args, ("video_id", "schema"), list(schemas.items()))
 
 
-def _eval_make(args: argparse.Namespace) -> int:
-    from reeldb.evaluation.made.make import make
+def _eval(args: argparse.Namespace) -> int:
+    from reeldb.evaluation.commands import COMMANDS
     from reeldb.progress import Progress
 
     progress = Progress()
     try:
-        asked = make(
-            Path(args.folder),
-            videos=args.videos,
-            minutes=args.minutes,
-            questions=args.questions,
-            seed=args.seed,
-            told=progress.update,
-        )
+        said = COMMANDS[args.part](args, progress.update)
     finally:
         progress.clear()
-    _note(f"{args.folder}: {args.videos} videos, {len(asked)} questions")
-    return DONE
+    for note in said.notes:
+        _note(note)
+    return _print(args, said.columns, said.rows) if said.columns else DONE
 
 
 def _demo(args: argparse.Namespace) -> int:

@@ -54,7 +54,8 @@ class Question:
 class Benchmark(Protocol):
     """What the harness needs: where the videos lie, and what is asked about them."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def questions(self) -> Sequence[Question]: ...
 

@@ -1,0 +1,30 @@
+"""The arguments of `reel eval`. Imports nothing heavy: the command line needs it for --help."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def evaluate_arguments(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    """Adds `make` and `run`; `common` are the arguments that every command takes."""
+    parts = parser.add_subparsers(dest="part", metavar="make | run", required=True)
+
+    make = parts.add_parser("make", parents=[common], help="draw videos with known answers")
+    make.add_argument("folder", metavar="DIR", help="a new folder")
+    make.add_argument("--videos", type=int, default=3, help="how many (default 3)")
+    make.add_argument("--minutes", type=float, default=10.0, help="of each (default 10)")
+    make.add_argument("--questions", type=int, default=10, help="about each video (default 10)")
+    make.add_argument("--seed", type=int, default=0, help="another one makes other videos")
+
+    run = parts.add_parser("run", parents=[common], help="ask a benchmark's questions")
+    run.set_defaults(interrupted="stopped; run the same command to go on")
+    run.add_argument("folder", metavar="DIR", help="as `reel eval make` writes it")
+    run.add_argument(
+        "--strategy", action="append", default=[], metavar="S",
+        help="as USING has it, like 'dpp(n => 16)'; several are compared",
+    )  # fmt: skip
+    run.add_argument(
+        "--budget", action="append", default=[], metavar="B",
+        help="as BUDGET has it, like '50 captions'; several are compared",
+    )  # fmt: skip
+    run.add_argument("--answers", metavar="FILE", help="default: DIR/answers.jsonl")

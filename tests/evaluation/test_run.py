@@ -1,0 +1,230 @@
+"""Strategies over a benchmark: counted, resumable, the same to the digit."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reeldb.cli import main
+from reeldb.database import Database
+from reeldb.evaluation.benchmark import Folder, Question
+from reeldb.evaluation.run import Line, Run, Setting, read_run, recall_of, run
+from reeldb.evaluation.table import comparisons, rows_of
+from reeldb.schema.errors import BindError, EvaluationError
+from tests.faults import status
+from tests.made_bench import Bench, asked
+from tests.seeing import SeeingServer
+
+Both = tuple[Database, SeeingServer]
+UNIFORM, DPP = Setting("uniform(n => 8)"), Setting("dpp(n => 8, reflections => 0)")
+
+
+class Some:
+    """The first of each kind of the questions of a folder, so that tests are fast."""
+
+    name = "some"
+
+    def __init__(self, folder: Path, extra: tuple[Question, ...] = ()) -> None:
+        self.folder, self.extra = Folder(folder), extra
+
+    def questions(self) -> list[Question]:
+        return [*self.folder.questions()[:5], *self.extra]
+
+    def video(self, name: str) -> Path | None:
+        return self.folder.video(name)
+
+
+def without_time(done: Run) -> list[Line]:
+    return [replace(x, seconds=0.0, answer_id="") for x in done.lines]
+
+
+def test_a_table_counts_every_question_by_kind(
+    truthful: Both, ten_minutes: Bench, tmp_path: Path
+) -> None:
+    db, server = truthful
+    done = run(db, Some(ten_minutes.folder), [UNIFORM, DPP], tmp_path / "a.jsonl")
+    rows = {(r.strategy, r.kind): r for r in rows_of(done.lines)}
+    assert {k for _, k in rows} == {"all", "needle", "scattered", "counting", "order", "gist"}
+    every = rows[DPP.strategy, "all"]
+    right = [x.right for x in done.lines if x.strategy == DPP.strategy]
+    assert every.questions == 5 and every.accuracy == sum(map(bool, right)) / 5 >= 0.6
+    assert rows[UNIFORM.strategy, "scattered"].accuracy == 0
+    assert every.recall and every.recall > 0.5
+    assert sum(x.calls for x in done.lines) == server.calls > 0
+    assert every.tokens > 0
+    [told] = comparisons(done.lines)
+    assert "only the second" in told
+
+
+def test_the_same_run_again_asks_nothing_and_says_the_same_to_the_digit(
+    truthful: Both, ten_minutes: Bench, tmp_path: Path
+) -> None:
+    db, server = truthful
+    bench, file = Some(ten_minutes.folder), tmp_path / "a.jsonl"
+    first = run(db, bench, [DPP], file)
+    calls, text = server.calls, file.read_text()
+    again = run(db, bench, [DPP], file)
+    assert (again.asked, server.calls, file.read_text()) == (0, calls, text)
+    assert rows_of(again.lines) == rows_of(first.lines)
+
+
+def test_a_run_in_another_archive_comes_to_the_same(
+    truthful: Both, ten_minutes: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db, _ = truthful
+    bench = Some(ten_minutes.folder)
+    first = run(db, bench, [UNIFORM, DPP], tmp_path / "a.jsonl")
+    place = tmp_path / "other"
+    place.mkdir()
+    with asked(ten_minutes, place, monkeypatch) as (other, _):
+        second = run(other, bench, [UNIFORM, DPP], place / "b.jsonl")
+    assert without_time(first) == without_time(second)
+
+
+def test_a_run_stopped_at_half_goes_on_and_repeats_no_call(
+    truthful: Both, ten_minutes: Bench, tmp_path: Path
+) -> None:
+    db, server = truthful
+    bench, file = Some(ten_minutes.folder), tmp_path / "a.jsonl"
+
+    def stop(what: str, done: int, of: int) -> None:
+        if what == "questions" and done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(db, bench, [DPP], file, told=stop)
+    with file.open("a") as out:
+        out.write('{"key": "cut o')  # what a kill leaves
+    assert len(read_run(file)) == 3
+    rest = run(db, bench, [DPP], file)
+    assert (rest.asked, len(rest.lines)) == (2, 5)
+    sent = Counter(json.dumps(s.body, sort_keys=True) for s in server.requests)
+    assert set(sent.values()) == {1}
+    whole = run(db, bench, [DPP], tmp_path / "b.jsonl")
+    assert [x.answer for x in whole.lines] == [x.answer for x in rest.lines]
+    assert all(x.calls == 0 for x in whole.lines)
+
+
+def test_other_options_a_budget_or_other_models_are_other_lines(
+    truthful: Both, ten_minutes: Bench, tmp_path: Path
+) -> None:
+    db, _ = truthful
+    bench, file = Some(ten_minutes.folder), tmp_path / "a.jsonl"
+    assert run(db, bench, [UNIFORM], file).asked == 5
+    assert run(db, bench, [replace(UNIFORM, budget="3 calls")], file).asked == 5
+    assert run(db, bench, [Setting("uniform(n => 9)")], file).asked == 5
+    db.set_model("vision", "fake:vision")
+    assert run(db, bench, [UNIFORM], file).asked == 5
+
+
+def test_lost_calls_are_failed_answers_and_count_as_wrong(
+    truthful: Both, ten_minutes: Bench, tmp_path: Path
+) -> None:
+    db, server = truthful
+    server.always = status(500, "Internal")
+    done = run(db, Some(ten_minutes.folder), [UNIFORM], tmp_path / "a.jsonl")
+    every = rows_of(done.lines)[0]
+    assert (every.accuracy, every.failed, every.questions) == (0, 5, 5)
+    assert (every.low, every.high) == (0, 0)
+
+
+def test_a_missing_video_is_listed_and_not_fatal(
+    truthful: Both, ten_minutes: Bench, tmp_path: Path
+) -> None:
+    db, _ = truthful
+    extra = Question("x", "gone.mp4", "Who?", "a", ("a", "b"))
+    done = run(db, Some(ten_minutes.folder, (extra,)), [UNIFORM], tmp_path / "a.jsonl")
+    assert (done.missing, len(done.lines)) == (("gone.mp4",), 5)
+
+
+def test_what_cannot_be_compared_is_asked_and_not_judged(
+    truthful: Both, ten_minutes: Bench, tmp_path: Path
+) -> None:
+    db, _ = truthful
+    free = Question("x", "v000.mp4", "Who is there?", "Ada")
+    done = run(db, Some(ten_minutes.folder, (free,)), [UNIFORM], tmp_path / "a.jsonl")
+    assert (done.lines[-1].right, done.lines[-1].recall) == (None, None)
+    assert rows_of(done.lines[-1:])[0].accuracy is None
+
+
+def test_a_wrong_setting_is_refused_before_anything_is_asked(
+    truthful: Both, ten_minutes: Bench, tmp_path: Path
+) -> None:
+    db, server = truthful
+    bench, file = Some(ten_minutes.folder), tmp_path / "a.jsonl"
+    with pytest.raises(BindError, match="no strategy 'dppp'"):
+        run(db, bench, [UNIFORM, Setting("dppp")], file)
+    with pytest.raises(EvaluationError, match="--strategy"):
+        run(db, bench, [], file)
+    assert server.calls == 0 and not file.exists()
+
+
+def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"id": 1}\n')
+    with pytest.raises(EvaluationError, match="line 1"):
+        read_run(file)
+    assert file.read_text() == '{"id": 1}\n'
+
+
+def test_the_command_prints_the_table_and_keeps_the_answers(
+    truthful: Both, ten_minutes: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    db, _ = truthful
+    folder = tmp_path / "bench"
+    shutil.copytree(ten_minutes.folder, folder)
+    few = (folder / "questions.jsonl").read_text().splitlines(keepends=True)[:2]
+    (folder / "questions.jsonl").write_text("".join(few))
+    argv = ["eval", "run", str(folder), "--archive", str(db.path), "--strategy", UNIFORM.strategy,
+            "--strategy", DPP.strategy, "--format", "json"]  # fmt: skip
+    assert main(argv) == 0
+    out = capsys.readouterr()
+    rows = json.loads(out.out)
+    assert [r["strategy"] for r in rows if r["kind"] == "all"] == [UNIFORM.strategy, DPP.strategy]
+    assert "4 asked" in out.err and len(read_run(folder / "answers.jsonl")) == 4
+    assert main(argv) == 0
+    again = capsys.readouterr()
+    assert json.loads(again.out) == rows and "0 asked" in again.err
+
+
+def line(number: int, right: bool | None, **more: Any) -> Line:
+    made = Line(f"k{number}", f"q{number}", f"v{number}", "needle", "s", "", "complete", "",
+                right, None, (), "chat", 0, 0, 1, 10, 1.0, "", ())  # fmt: skip
+    return replace(made, **more)
+
+
+def test_an_interval_holds_the_accuracy_and_narrows_with_the_questions() -> None:
+    few = rows_of([line(i, i % 3 > 0) for i in range(24)])[0]
+    many = rows_of([line(i, i % 3 > 0) for i in range(1200)])[0]
+    assert few.low is not None and few.high is not None and few.accuracy is not None
+    assert many.low is not None and many.high is not None
+    assert few.low < few.accuracy < few.high
+    assert many.high - many.low < few.high - few.low
+
+
+def test_many_questions_about_few_things_are_no_narrow_interval() -> None:
+    lone = rows_of([line(i, i % 12 < 8) for i in range(480)])[0]
+    alike = rows_of([line(i, i % 12 < 8, video=f"v{i % 12}") for i in range(480)])[0]
+    assert lone.low is not None and alike.low is not None
+    assert alike.low < lone.low
+
+
+def test_statuses_are_counted_and_unparsed_is_wrong() -> None:
+    rows = rows_of(
+        [line(0, True), line(1, False, status="unparsed"), line(2, True, budget="1 calls")]
+    )
+    assert [(r.budget, r.questions, r.accuracy, r.unparsed) for r in rows] == [
+        ("", 2, 0.5, 1), ("1 calls", 1, 1.0, 0),
+    ]  # fmt: skip
+
+
+def test_recall_is_of_spans_that_evidence_touches() -> None:
+    assert recall_of([(0, 5), (8, 9)], [(5, 8)]) == 0
+    assert recall_of([(0, 5), (8, 9)], [(4, 6), (0, 1)]) == 0.5
+    assert recall_of([], [(0, 1)]) is None
