@@ -9,8 +9,8 @@ the near misses.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -18,6 +18,7 @@ from reeldb.query.allow import place_of
 from reeldb.query.clauses import Clauses
 from reeldb.query.dialect import sql_of
 from reeldb.query.expressions import fresh, like, ordinal, quoted
+from reeldb.query.frame_choice import FrameChoice
 from reeldb.query.from_clause import FromClause
 from reeldb.query.resolve import Resolver
 from reeldb.query.scope import Cte, Field, Role, Scope
@@ -35,21 +36,31 @@ class Bound:
     tree: exp.Query
     names: tuple[str, ...]
     said: dict[str, str]
+    choices: dict[str, FrameChoice] = field(default_factory=dict)  # by the name of their table
 
 
-def bind(tree: exp.Query, sql: str, find_video: Callable[[str], str]) -> Bound:
-    """`find_video` gives the id of a video by name or id, or raises BindError."""
-    binder = Binder(sql, find_video)
+def bind(
+    tree: exp.Query,
+    sql: str,
+    find_video: Callable[[str], str],
+    values: Mapping[str, object] | None = None,
+) -> Bound:
+    """`find_video` gives the id of a video by name or id, or raises BindError; `values` are the
+    bound parameters."""
+    binder = Binder(sql, find_video, values or {})
     wrapper = exp.Subquery(this=tree.copy())
     _, names = binder.query(wrapper.this, None, {}, "top")
-    return Bound(wrapper.this.pop(), tuple(names), binder.said)
+    return Bound(wrapper.this.pop(), tuple(names), binder.said, binder.choices)
 
 
 class Binder:
     """Binds one statement."""
 
-    def __init__(self, sql: str, find_video: Callable[[str], str]) -> None:
-        self.sql, self.find_video = sql, find_video
+    def __init__(
+        self, sql: str, find_video: Callable[[str], str], values: Mapping[str, object]
+    ) -> None:
+        self.sql, self.find_video, self.values = sql, find_video, values
+        self.choices: dict[str, FrameChoice] = {}
         self.numbers = itertools.count()
         self.nodes = 0
         self.said: dict[str, str] = {}
@@ -83,6 +94,15 @@ class Binder:
 
     def new_alias(self) -> str:
         return f"r{next(self.numbers)}"
+
+    def choice(self, choice: FrameChoice) -> str:
+        """The name of the table of chosen frames; equal choices are made once."""
+        for name, known in self.choices.items():
+            if known == choice:
+                return name
+        name = f"chosen{len(self.choices)}"
+        self.choices[name] = choice
+        return name
 
     def fresh(self, node: exp.Expr) -> exp.Expr:
         """A copy of a bound expression, with aliases of its own where it holds queries."""

@@ -56,6 +56,8 @@ class BlockPlan:
         told before any fill."""
         if not all(o.sure for o in self.chain):
             return False
+        if any(i.name in self.planner.unknown_choices for i in self.items[:items]):
+            return False
         inside = [
             i.this for i in self.items[:items] if isinstance(i, exp.Subquery) and not is_scan(i)
         ]
@@ -150,6 +152,13 @@ class BlockPlan:
         if isinstance(item, exp.Subquery):
             child = self.planner.query(item.this, self._chain_of(i, item))
             return p.Derived((child,), self.names.source(item.alias))
+        choice = self.planner.choices.get(item.name) if isinstance(item, exp.Table) else None
+        if choice is not None:
+            said = self.names.source(item.alias)
+            rows = exp.select("*").from_(item.copy())
+            counts = self._counts(None if self.planner.unknown_choices else rows, rows)
+            alias = "" if said == "select_frames" else f" AS {said}"
+            return p.SelectFrames((), f"{choice}{alias}", **counts)
         node: Node = p.Rows((), self.names.say(item))
         uses = [Use(c, item, "value") for c in reads(item)]
         safe = self._safe(i)

@@ -20,9 +20,11 @@ from reeldb.index.session import Session
 from reeldb.query.bm25 import Corpus, corpus_of, scores, words_of
 from reeldb.query.fillers.base import Arrays, Batch, Filler, Keys, Work
 from reeldb.query.fillers.lexical import Lexical, caption_corpus
+from reeldb.query.frame_choice import FrameChoice
 from reeldb.query.nearest import Nearest
 from reeldb.query.plan import Plan, Read
 from reeldb.query.prices import is_here
+from reeldb.query.select_frames import SCHEMA, frames_of
 from reeldb.query.units import Unit
 
 if TYPE_CHECKING:
@@ -129,6 +131,8 @@ class Fills:
                 self._register_fill(number)
         if self.plan.nearest is not None and not self._is_blind():
             self._find_nearest(self.plan.nearest, run, search)
+        for name, choice in self.plan.choices.items():
+            self.session.register(name, self._chosen(choice))
         for number, unit in enumerate(self.plan.units):
             if unit.kind == "bm25":
                 self._corpora[number] = self._corpus(unit)
@@ -146,6 +150,15 @@ class Fills:
             caption_index(self.work.catalog)
         if any(u.kind == "matches" for u in units):
             reply_index(self.work.catalog)
+
+    def _chosen(self, choice: FrameChoice) -> pa.Table:
+        if self._is_blind():
+            self.work.note(f"{self._unasked()}: the bounds hold for any choice of frames")
+            return SCHEMA.empty_table()
+        return frames_of(choice, self.work.catalog, self.similarity)
+
+    def _unasked(self) -> str:
+        return f"EXPLAIN does not ask {self.work.models.address('embedder')}"
 
     def _is_blind(self) -> bool:
         """Whether cosines of pictures would take a call that may not be made."""
@@ -198,8 +211,7 @@ class Fills:
         if unit.kind == "status":
             return self._statuses(unit)
         if self._is_blind():
-            address = self.work.models.address("embedder")
-            self.work.note(f"EXPLAIN does not ask {address}: the bounds hold for any similarity")
+            self.work.note(f"{self._unasked()}: the bounds hold for any similarity")
             rows = self.work.catalog.snapshot.relation(unit.relation).num_rows
             return pa.nulls(rows, pa.float64())
         scores = self.similarity.scores(unit, self.values)

@@ -14,6 +14,7 @@ from reeldb.query.expressions import table_alias
 from reeldb.query.functions import name_of
 from reeldb.query.resolve import Resolver
 from reeldb.query.scope import Common, Cte, Field, Scope, Source, relation_fields
+from reeldb.query.select_frames import SCHEMA, read_call
 from reeldb.schema.errors import BindError, near
 from reeldb.schema.relations import RELATIONS
 
@@ -240,8 +241,8 @@ class FromClause:
     def _series(self, node: exp.Expr, function: str) -> Source:
         """unnest(...), range(...) and generate_series(...) in FROM: one column."""
         if function not in ("unnest", "range", "generate_series", "generateseries"):
-            if function == "select_frames":
-                raise self.b.error(node, "select_frames() is not built yet")
+            if function == "select_frames" and isinstance(node, exp.Table):
+                return self._select_frames(node)
             raise self.b.error(node, f"{function}() cannot stand in FROM")
         series = node.this if isinstance(node, exp.Table) else None
         if isinstance(series, exp.GenerateSeries):
@@ -256,3 +257,16 @@ class FromClause:
                 self.resolver.expression(argument, "source")
         node.set("alias", table_alias(alias, [column]))
         return Source(alias, said, {column.lower(): Field(column)})
+
+    def _select_frames(self, node: exp.Table) -> Source:
+        """The table of chosen frames, which is registered before the statement is planned."""
+        choice = read_call(node.this, self.b.values, self.b.find_video, self.b.error)
+        as_written = node.args.get("alias")
+        said = as_written.name if as_written is not None and as_written.this else "select_frames"
+        if as_written is not None and as_written.columns:
+            raise self.b.error(node, f"{said}(...): rename columns in a SELECT list")
+        alias = self.b.new_alias()
+        # a name of ours, not one to look up: `rewrite` takes identifiers for relations
+        name = exp.Var(this=self.b.choice(choice))
+        node.replace(exp.Table(this=name, alias=table_alias(alias, SCHEMA.names)))
+        return Source(alias, said, {n: Field(n) for n in SCHEMA.names})

@@ -78,8 +78,8 @@ json_extract json_extract_string json_array_length json_keys json_type json_vali
 repeat lpad rpad range generate_series printf format
 """
 NAMES = frozenset(_DUCKDB.split())
-NOT_YET = frozenset({"select_frames"})
-ALL_NAMES = NAMES | set(LAZY_CALLS) | set(SPAN_CALLS) | NOT_YET
+IN_FROM = frozenset({"select_frames"})
+ALL_NAMES = NAMES | set(LAZY_CALLS) | set(SPAN_CALLS) | IN_FROM
 
 # The classes into which sqlglot reads those names where the class is not called like the name.
 _CLASSES = """

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from reeldb.query.frame_choice import FrameChoice
 from reeldb.query.nearest import Nearest
 from reeldb.query.rewrite import Scan
 from reeldb.query.units import Unit
@@ -59,6 +60,12 @@ class ScanRows(Node):
 
 class Rows(Node):
     """VALUES, unnest, range: rows that come from the statement itself."""
+
+    __slots__ = ()
+
+
+class SelectFrames(Node):
+    """Pictures chosen for a question."""
 
     __slots__ = ()
 
@@ -178,6 +185,7 @@ class Plan:
     scans: dict[str, Scan]
     said: dict[str, str] = field(default_factory=dict)
     nearest: Nearest | None = None
+    choices: dict[str, FrameChoice] = field(default_factory=dict)
 
     @property
     def fills(self) -> list[Fill]:

@@ -16,6 +16,7 @@ from sqlglot import exp
 from reeldb.query import plan as p
 from reeldb.query.block import BlockPlan
 from reeldb.query.dialect import sql_of
+from reeldb.query.frame_choice import FrameChoice
 from reeldb.query.keys import key_query
 from reeldb.query.logic import Logic, is_read
 from reeldb.query.names import Names
@@ -29,14 +30,20 @@ from reeldb.query.uses import Ask, Outers, Use, slot_read
 
 
 def plan_of(
-    rewritten: Rewritten, said: dict[str, str], *, shown: bool, blind: bool = False
+    rewritten: Rewritten,
+    said: dict[str, str],
+    choices: dict[str, FrameChoice],
+    *,
+    shown: bool,
+    blind: bool = False,
 ) -> Plan:
     """`said` gives the user's name of each alias; `shown` plans have texts and bounds, `blind`
     ones bounds that hold whatever cosines of pictures are."""
-    planner = Planner(rewritten, Names(said, tuple(rewritten.units), not shown), blind)
+    names = Names(said, tuple(rewritten.units), not shown)
+    planner = Planner(rewritten, names, choices, blind)
     root = planner.query(rewritten.tree, ())
     scans, units = dict(rewritten.scans), tuple(rewritten.units)
-    return Plan(root, rewritten.tree, units, scans, said, planner.nearest)
+    return Plan(root, rewritten.tree, units, scans, said, planner.nearest, choices)
 
 
 class Planner:
@@ -45,7 +52,14 @@ class Planner:
     `open` holds the queries whose slots are not filled yet at this point of the plan.
     """
 
-    def __init__(self, rewritten: Rewritten, names: Names, blind: bool = False) -> None:
+    def __init__(
+        self,
+        rewritten: Rewritten,
+        names: Names,
+        choices: dict[str, FrameChoice],
+        blind: bool = False,
+    ) -> None:
+        self.choices, self.unknown_choices = choices, choices if blind else {}
         self.rewritten, self.names = rewritten, names
         lazy = lazy_relations(rewritten.scans)
         self.with_slots = {
@@ -60,9 +74,7 @@ class Planner:
             i for i, u in enumerate(units) if u.kind == "similarity" and u.at_once
         )
         self.not_ahead = self.with_slots | {
-            id(q)
-            for q in rewritten.tree.find_all(exp.Query)
-            if self.blind and any(is_one_of(c, self.blind) for c in q.find_all(exp.Column))
+            id(q) for q in rewritten.tree.find_all(exp.Query) if blind and self.is_unknown(q)
         }
         self.ahead = Logic(lazy, lambda q: id(q) in self.not_ahead, self.blind)
         self.fills = 0
@@ -70,7 +82,13 @@ class Planner:
         self.scan_nodes = {n.alias: n for n in rewritten.tree.find_all(exp.Subquery) if is_scan(n)}
 
     def holds_slots(self, node: exp.Expr) -> bool:
-        return any(is_read(c) or is_one_of(c, self.blind) for c in node.find_all(exp.Column))
+        return self.is_unknown(node) or any(is_read(c) for c in node.find_all(exp.Column))
+
+    def is_unknown(self, node: exp.Expr) -> bool:
+        """Whether `node` holds a cosine, or frames chosen by one, that nobody may ask for."""
+        if any(is_one_of(c, self.blind) for c in node.find_all(exp.Column)):
+            return True
+        return any(t.name in self.unknown_choices for t in node.find_all(exp.Table))
 
     # Queries
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 from reeldb.query.allow import place_of
 from reeldb.query.bm25 import words_of
 from reeldb.query.expressions import is_transparent
-from reeldb.query.functions import LAZY_CALLS, NOT_YET, TAKES, is_lazy_call, name_of
+from reeldb.query.functions import IN_FROM, LAZY_CALLS, TAKES, is_lazy_call, name_of
 from reeldb.query.units import (
     NAME,
     Unit,
@@ -93,8 +93,8 @@ class _Rewriter:
         for call in [*self.tree.find_all(exp.Anonymous)]:
             if is_lazy_call(call):
                 self._call(call)
-            elif name_of(call) in NOT_YET:
-                raise self.error(call, f"{name_of(call)}() is not built yet")
+            elif name_of(call) in IN_FROM:
+                raise self.error(call, f"{name_of(call)}() is a relation: it stands in FROM")
         handed = [c for c in [*self.tree.find_all(exp.Column)] if self._column(c)]
         for column in handed:  # only now: the reads above looked through them
             column.replace(exp.Null())

@@ -47,7 +47,7 @@ class RowCounts:
         below = [self.rows(c) for c in node.children[:2]]
         first = below[0] if below else None
         match node:
-            case p.ScanRows() | p.Join() | p.Filter() if self._sql(node):
+            case p.ScanRows() | p.SelectFrames() | p.Join() | p.Filter() if self._sql(node):
                 return self._counted(node)
             case p.Project() if "unnest(" in node.text.lower():
                 return None

@@ -88,8 +88,8 @@ def columns_of(engine: Engine, text: str, parameters: Parameters) -> list[str]:
         raise PlanError("only a SELECT has columns to name")
     snapshot = engine.archive.snapshot()
     tree = statement.tree.copy()
-    bind_parameters(tree, parameters)
-    return list(bind(tree, statement.text, snapshot.find_video).names)
+    values = bind_parameters(tree, parameters)
+    return list(bind(tree, statement.text, snapshot.find_video, values).names)
 
 
 @dataclass(slots=True)
@@ -117,7 +117,7 @@ def prepare(
     """Binds, applies the rules and plans. Touches no model beyond its name."""
     tree = statement.tree.copy()
     values = bind_parameters(tree, parameters)
-    bound = bind(tree, statement.text, snapshot.find_video)
+    bound = bind(tree, statement.text, snapshot.find_video, values)
     query = bound.tree
     for rule in RULES:
         query = rule(query)
@@ -133,7 +133,7 @@ def prepare(
     add_total_order(rewritten.tree, relation_order)
     if rewritten.units or lazy_rows:
         order_last_block(rewritten.tree, relation_order)
-    plan = plan_of(rewritten, bound.said, shown=shown, blind=blind)
+    plan = plan_of(rewritten, bound.said, bound.choices, shown=shown, blind=blind)
     return Prepared(catalog, plan, bound.names, values, variables, notes)
 
 

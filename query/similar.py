@@ -34,6 +34,23 @@ class Similarity:
         search, query = self._search(unit, values)
         return np.asarray(search.scores_for(unit.relation, query), np.float32)
 
+    def has_vectors(self) -> bool:
+        """Whether there are vectors of the embedder in use."""
+        if self.models.address("embedder") is None:
+            return False
+        return self.embedder().space in self.snapshot.spaces()
+
+    def of_frames(self, text: str) -> NDArray[np.float32]:
+        """The cosine of every row of frames with a text; NaN where it has no vector."""
+        return self.scores(Unit("frames", "similarity", "image", text), {})
+
+    def vectors_of_frames(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The vectors of these rows of frames, which all have one: shape (rows, dim)."""
+        from reeldb.index.vectors import VectorSearch
+
+        search = VectorSearch(self.snapshot, self.embedder().space)
+        return np.asarray(search.matrix.vectors[search.rows_for("frames")[rows]], np.float32)
+
     def top(
         self,
         unit: Unit,

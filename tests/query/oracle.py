@@ -244,6 +244,9 @@ def plain_text(sql: str) -> str:
         lambda m: f"(SELECT * FROM {m[2]} WHERE video='{m[1]}') {(m[3] or m[2]).strip()}",
         sql,
     )
+    sql = re.sub(
+        r"select_frames\('([^']*)', k=>(\d+), method=>'topk'(?:, video=>'([^']*)')?\)", _topk, sql
+    )
     sql = sql.replace("describe(", "descr(").replace("bm25(p.text", "bm25_speech(p.text")
     for name, condition in SPAN.items():
         sql = re.sub(
@@ -252,3 +255,13 @@ def plain_text(sql: str) -> str:
             sql,
         )
     return sql
+
+
+def _topk(call: re.Match[str]) -> str:
+    score = f"similarity(image,'{call[1]}')"
+    rank = f"row_number() OVER (ORDER BY {score} DESC, video, video_id, t_s) - 1"
+    where = f" AND video='{call[3]}'" if call[3] else ""
+    return (
+        f"(SELECT video, video_id, t_s, scene_no, {score} relevance, {rank} choice_no "
+        f"FROM frames WHERE on_grid{where} QUALIFY choice_no < {call[2]})"
+    )

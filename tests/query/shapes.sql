@@ -145,3 +145,7 @@ bm25 ranks captions|SELECT video, scene_no, round(bm25(caption,'dog red'),9) b F
 bm25 of a lazy relation|SELECT o.video, o.t_s, o.line_no FROM ocr o WHERE o.t_s<20 AND bm25(o.text,'dog')>0
 bm25 of a lazy relation with LIMIT|SELECT o.video, o.t_s, o.line_no FROM ocr o WHERE NOT (bm25(o.text,'dog milk')=0) ORDER BY o.t_s, o.video, o.line_no LIMIT 5
 bm25 of what scenes show, grouped|SELECT video, max(round(bm25(ocr_text,'red car'),9)) b FROM scenes WHERE scene_no<3 GROUP BY video
+select_frames and captions|SELECT c.choice_no, f.video, f.t_s, f.caption FROM select_frames('a red car', k=>6, method=>'topk') c JOIN frames f USING (video_id, t_s) ORDER BY c.choice_no
+select_frames of one video under a lazy filter|SELECT c.t_s, c.choice_no FROM select_frames('milk', k=>9, method=>'topk', video=>'v3.mp4') c JOIN scenes s ON s.video_id=c.video_id AND s.scene_no=c.scene_no WHERE matches(s.caption,'common') ORDER BY c.choice_no LIMIT 3
+select_frames in NOT EXISTS|SELECT s.video, s.scene_no FROM scenes s WHERE s.scene_no<3 AND NOT EXISTS (SELECT 1 FROM select_frames('dog', k=>20, method=>'topk') c WHERE c.video_id=s.video_id AND c.scene_no=s.scene_no) AND matches(s.caption,'common')
+select_frames in a CTE used twice|WITH c AS (SELECT * FROM select_frames('tree', k=>12, method=>'topk') x) SELECT a.video, a.t_s, b.t_s u FROM c a JOIN c b ON a.video_id=b.video_id AND a.t_s<b.t_s JOIN frames f ON f.video_id=a.video_id AND f.t_s=a.t_s WHERE f.caption LIKE '%e%'

@@ -108,7 +108,9 @@ def remote(engine: Engine) -> Remote:
     return embedder
 
 
-BY_SIMILARITY = [name for name, sql in SHAPES.items() if "similarity(" in sql]
+BY_SIMILARITY = [
+    name for name, sql in SHAPES.items() if "similarity(" in sql or "select_frames(" in sql
+]
 
 
 @pytest.mark.parametrize("name", BY_SIMILARITY)
