@@ -33,6 +33,8 @@ def read_choice(text: str, choices: Sequence[Choice]) -> Choice | None:
     value = loose_json(text)
     if isinstance(value, dict):
         return choice_in(value, choices)
+    if text.lstrip("` \njson").startswith("{"):
+        return None  # cut off: what its fields would have been is not known
     return _plain(text, choices)
 
 

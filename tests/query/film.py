@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reeldb.models.fake import FakeEmbedder
+from reeldb.models.openai.endpoint import NO_KEY
+from reeldb.models.openai.server import server_at
 from reeldb.models.registry import Models
 from reeldb.query.answer import Answer
 from reeldb.query.ask import Question, ask
@@ -123,7 +126,9 @@ class Film:
     server: SeeingServer
     events: Sequence[Event]
 
-    def ask(self, oracle: Oracle | None = None, question: str = "what appears?", **more: Any) -> Answer:
+    def ask(
+        self, oracle: Oracle | None = None, question: str = "is there a juggler?", **more: Any
+    ) -> Answer:
         rules = [] if oracle is None else [oracle]
         self.server.witness = Witness(self.events, rules)
         choices = more.pop("choices", CHOICES)
@@ -135,12 +140,13 @@ def needle(video: int, start_s: float, seconds: float = 3.0, what: str = "a jugg
 
 
 def vectors_of(times: Sequence[float], events: Sequence[Event], video: int) -> NDArray[np.float32]:
-    """Pictures of a scene are alike; those of an event have a direction of their own."""
+    """Pictures of a scene are alike; those of an event are like its text."""
+    told = {e.text: FakeEmbedder("fake:embedder").embed_texts([e.text])[0] for e in events}
     out = np.empty((len(times), DIM), np.float32)
     for i, t in enumerate(times):
         about = next((e.text for e in events if e.video == video and e.start_s <= t < e.end_s), "")
         scene = _direction(f"scene {video} {int(t // SCENE_S) % 12}")
-        vector = 3 * _direction(about) + scene if about else scene
+        vector = 3 * told[about] + scene if about else scene
         out[i] = vector + 0.05 * _direction(f"{video} {t}")
     return np.asarray(out / np.linalg.norm(out, axis=1, keepdims=True), np.float32)
 
@@ -168,9 +174,10 @@ def film(
     archive = make_archive(place, videos)
     with SeeingServer(Witness(events)) as server:
         config = {"base_url": server.url, "attempts": 2, "backoff_s": 0.01, "concurrency": 16}
-        named = {r: "openai:seer" for r in ("captioner", "chat", "vision")} | roles
+        named = dict.fromkeys(("captioner", "chat", "vision"), "openai:seer") | roles
         named = {"embedder": "fake:embedder", "text_embedder": "fake:text_embedder"} | named
         models = Models(named, {"openai:seer": config})
         engine = Engine(archive, models, Drawn)
         yield Film(engine, server, events)
         engine.close()
+        server_at(server.url, NO_KEY, False).close()

@@ -31,6 +31,7 @@ FOUR = choices_of(("the cat", "the boy", "a red car", "nobody"))
         ('{"reason": "Antwort A", "choice": "B"}', "B"),
         ('{"reason": "the answer is A"}', None),
         ('{"choice": "E"}', None),
+        ('{"choice": "B", "cites": [1', None),
         ('{"choice": ""}', None),
         ('{"choice": ["A", "B"]}', None),
         # the whole reply
@@ -120,9 +121,7 @@ def test_json_is_found_however_it_is_wrapped(text: str, value: object) -> None:
         ("3, 1, 2", None),
     ],
 )
-def test_a_score_belongs_to_the_number_it_names(
-    text: str, scores: dict[int, int] | None
-) -> None:
+def test_a_score_belongs_to_the_number_it_names(text: str, scores: dict[int, int] | None) -> None:
     assert read_scores(text, 3) == scores
 
 

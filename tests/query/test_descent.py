@@ -139,9 +139,7 @@ def test_a_span_of_one_leaf_is_expanded_at_once(short: Film) -> None:
 
 
 def test_similarity_can_search_in_the_searchers_place(short: Film) -> None:
-    answer = short.ask(
-        Oracle(short.events[0]), strategy="descent", options={"scorer": "embedding"}
-    )
+    answer = short.ask(Oracle(short.events[0]), strategy="descent", options={"scorer": "embedding"})
     assert not any(s.inputs.get("role") == "searcher" for s in answer.trace)
     assert any(s.operator == "cosines" for s in answer.trace)
     assert answer.status in ("complete", "insufficient")
