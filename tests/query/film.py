@@ -26,7 +26,7 @@ from tests.archives import make_archive, synthetic_video
 from tests.clips import Picture
 from tests.seeing import SeeingServer
 from tests.timecode import stamped
-from tests.witness import Event, Seen, Witness, words
+from tests.witness import Event, Rule, Seen, Witness, words
 
 DIM = 32
 SPACE = f"fake:embedder@{DIM}"
@@ -129,7 +129,7 @@ class Film:
     def ask(
         self, oracle: Oracle | None = None, question: str = "is there a juggler?", **more: Any
     ) -> Answer:
-        rules = [] if oracle is None else [oracle]
+        rules: list[Rule] = [] if oracle is None else [oracle]
         self.server.witness = Witness(self.events, rules)
         choices = more.pop("choices", CHOICES)
         return ask(self.engine, Question(question, choices, **more))
@@ -168,7 +168,8 @@ def film(
         cuts = [float(s) for s in range(0, end_s, SCENE_S)]
         scenes = list(zip(cuts, [*cuts[1:], float(end_s)], strict=True))
         plain = synthetic_video(f"{number}.mp4", scenes, space=None)
-        times = plain.frames["t_s"].to_pylist()
+        frames: Any = plain.frames
+        times = frames["t_s"].to_pylist()
         vectors = vectors_of(times, events, number)
         videos.append(synthetic_video(f"{number}.mp4", scenes, space=SPACE, vectors=vectors))
     archive = make_archive(place, videos)
