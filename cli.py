@@ -245,14 +245,14 @@ def _rm(args: argparse.Namespace) -> int:
 
 
 def _sql(args: argparse.Namespace) -> int:
-    from reeldb.script import settings_first
+    from reeldb.script import parameters, settings_first
 
     text = sys.stdin.read() if args.statement == "-" else args.statement
     settings, statement = settings_first(text)
     db = _database(args)
     for setting in settings:
         db.sql(setting)
-    return _result(args, db.sql(statement, _parameters(args.param)))
+    return _result(args, db.sql(statement, parameters(args.param)))
 
 
 def _shell(args: argparse.Namespace) -> int:
@@ -263,7 +263,9 @@ def _shell(args: argparse.Namespace) -> int:
 
 
 def _explain(args: argparse.Namespace) -> int:
-    print(_database(args).explain(args.statement, _parameters(args.param)))
+    from reeldb.script import parameters
+
+    print(_database(args).explain(args.statement, parameters(args.param)))
     return DONE
 
 
@@ -452,31 +454,6 @@ def _result(args: argparse.Namespace, result: Result) -> int:
     elif result.status != "complete":
         _note(f"status: {result.status}")
     return FAILED if getattr(args, "strict", False) and result.status != "complete" else DONE
-
-
-def _parameters(pairs: Sequence[str]) -> dict[str, object]:
-    """`name=value` as values: JSON numbers, true, false and null as such, else text."""
-    values: dict[str, object] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.isidentifier():
-            raise ReelError(f"--param {pair}: write NAME=VALUE, or NAME=@FILE for a picture")
-        values[name] = _picture(value[1:]) if value.startswith("@") else _scalar(value)
-    return values
-
-
-def _scalar(text: str) -> object:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return text if isinstance(value, list | dict) else value
-
-
-def _picture(path: str) -> object:
-    from reeldb.media.jpeg import read_picture
-
-    return read_picture(Path(path))
 
 
 def _note(line: str) -> None:

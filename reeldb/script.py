@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from reeldb.schema.errors import ReelError
 
 
 def open_quote(text: str) -> int | None:
@@ -51,3 +55,28 @@ def settings_first(text: str) -> tuple[list[str], str]:
         first.append(text[:end].strip())
         text = text[end + 1 :]
     return first, text
+
+
+def parameters(pairs: Sequence[str]) -> dict[str, object]:
+    """`name=value` as values: JSON numbers, true, false and null as such, else text."""
+    values: dict[str, object] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.isidentifier():
+            raise ReelError(f"--param {pair}: write NAME=VALUE, or NAME=@FILE for a picture")
+        values[name] = _picture(value[1:]) if value.startswith("@") else _scalar(value)
+    return values
+
+
+def _scalar(text: str) -> object:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return text if isinstance(value, list | dict) else value
+
+
+def _picture(path: str) -> object:
+    from reeldb.media.jpeg import read_picture
+
+    return read_picture(Path(path))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from reeldb.cli import _parser, main
+from reeldb.media.probe import probe
 from tests.clips import make_clip
 
 Reel = tuple[int, str, str]
@@ -152,6 +153,28 @@ def test_ask_answers_with_evidence_inside_the_video(reel: Shell) -> None:
     for e in answer["evidence"]:
         assert e["video"] == "it's.mp4"
         assert 0 <= e["start_s"] < e["end_s"] <= 3
+
+
+def test_evidence_is_cut_out_and_laid_out_and_the_answer_replayed(
+    reel: Shell, tmp_path: Path
+) -> None:
+    code, out, err = reel(
+        "ask", "green or blue?", "--video", "one.mp4", "--strategy", "topk(k => 3)",
+        "--clips", str(tmp_path / "clips"), "--sheet", str(tmp_path / "it.png"),
+        "--format", "table",
+    )  # fmt: skip
+    assert code == 0
+    places = re.findall(r"^  (one\.mp4) @ (\S+)-(\d\d:\d\d:\d\d\S*)", out, re.M)
+    clips = sorted((tmp_path / "clips").iterdir())
+    assert len(clips) == len(places) > 0 and "re-encoded" in err
+    for clip in clips:
+        assert 0 < (probe(clip).header_duration_s or 0) <= 2.1
+    assert (tmp_path / "it.png").read_bytes().startswith(b"\x89PNG")
+    answer_id = re.findall(r"id (\w+)\)", out)[0]
+    again = reel("replay", answer_id, "--format", "table")
+    assert again[0] == 0
+    assert again[1].splitlines()[: len(places) + 1] == out.splitlines()[: len(places) + 1]
+    assert reel("replay", "00")[0] == 1
 
 
 def test_a_removed_video_is_gone_and_its_file_is_not(
