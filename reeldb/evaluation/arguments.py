@@ -18,7 +18,13 @@ def evaluate_arguments(parser: argparse.ArgumentParser, common: argparse.Argumen
 
     run = parts.add_parser("run", parents=[common], help="ask a benchmark's questions")
     run.set_defaults(interrupted="stopped; run the same command to go on")
-    run.add_argument("folder", metavar="DIR", help="as `reel eval make` writes it")
+    run.add_argument(
+        "benchmark", metavar="DIR", help="as `eval make` writes it, or published annotations"
+    )
+    run.add_argument(
+        "--loader", metavar="NAME", help="of published annotations: nextqa, videomme, ..."
+    )
+    run.add_argument("--videos", metavar="DIR", help="where the loader finds the videos")
     run.add_argument(
         "--strategy", action="append", default=[], metavar="S",
         help="as USING has it, like 'dpp(n => 16)'; several are compared",

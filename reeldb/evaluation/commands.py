@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reeldb.evaluation.benchmark import Folder
+from reeldb.evaluation.benchmark import Benchmark, Folder
 
 Told = Callable[[str, int, int], None]  # what, how many are done, of how many
 
@@ -42,16 +42,25 @@ def run(args: argparse.Namespace, told: Told) -> Said:
     from reeldb.evaluation.run import Setting, run
     from reeldb.evaluation.table import COLUMNS, comparisons, rows_of
 
-    folder = Path(args.folder)
+    place = Path(args.benchmark)
+    folder = place if place.is_dir() else place.parent
     settings = [Setting(s, b) for s in args.strategy for b in args.budget or [""]]
     archive = args.archive or os.environ.get("REEL_ARCHIVE") or folder / "archive"
     file = Path(args.answers) if args.answers else folder / "answers.jsonl"
     with open(archive) as db:
-        done = run(db, Folder(folder), settings, file, told=told)
-    notes = [f"{name} is not there: its questions were not asked" for name in done.missing]
+        done = run(db, _benchmark(args), settings, file, told=told)
+    notes = [f"{what}: its questions were not asked" for what in done.missing]
     notes += comparisons(done.lines)
     notes.append(f"{done.asked} asked, {len(done.lines) - done.asked} taken from {file}")
     return Said(notes, COLUMNS, [[getattr(r, c) for c in COLUMNS] for r in rows_of(done.lines)])
+
+
+def _benchmark(args: argparse.Namespace) -> Benchmark:
+    if args.loader is None:
+        return Folder(Path(args.benchmark))
+    from reeldb.evaluation.loaders.published import load
+
+    return load(args.loader, Path(args.benchmark), Path(args.videos) if args.videos else None)
 
 
 COMMANDS: Mapping[str, Callable[[argparse.Namespace, Told], Said]] = {"make": make, "run": run}

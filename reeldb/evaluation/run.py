@@ -63,7 +63,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The lines of every question and setting, in order, and the videos that are missing."""
+    """The lines of every question and setting, in order, and the videos that are not there or
+    cannot be indexed, with the reason."""
 
     lines: tuple[Line, ...]
     missing: tuple[str, ...]
@@ -149,18 +150,20 @@ def recall_of(spans: Sequence[Span], evidence: Sequence[Span]) -> float | None:
 def _videos(
     db: Database, benchmark: Benchmark, questions: Sequence[Question], told: Told | None
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The archive's id of each video, and the names of those that are not there."""
+    """The archive's id of each video, and what is wrong with the others."""
     names = list(dict.fromkeys(q.video for q in questions))
     files = {n: p for n in names if (p := benchmark.video(n)) is not None}
     ids: dict[str, str] = {}
+    missing = {n: f"{n} is not there" for n in names if n not in files}
     for number, (name, path) in enumerate(files.items(), 1):
         [item] = db.add(path).items
         if item.video_id is None:
-            raise EvaluationError(f"{path} cannot be indexed: {item.message}")
-        ids[name] = item.video_id
+            missing[name] = f"{name} cannot be indexed: {item.message}"
+        else:
+            ids[name] = item.video_id
         if told is not None:
             told("videos", number, len(files))
-    return ids, tuple(n for n in names if n not in files)
+    return ids, tuple(missing[n] for n in names if n in missing)
 
 
 def _check(settings: Sequence[Setting]) -> None:

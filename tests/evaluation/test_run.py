@@ -140,7 +140,7 @@ def test_a_missing_video_is_listed_and_not_fatal(
     db, _ = truthful
     extra = Question("x", "gone.mp4", "Who?", "a", ("a", "b"))
     done = run(db, Some(ten_minutes.folder, (extra,)), [UNIFORM], tmp_path / "a.jsonl")
-    assert (done.missing, len(done.lines)) == (("gone.mp4",), 5)
+    assert (done.missing, len(done.lines)) == (("gone.mp4 is not there",), 5)
 
 
 def test_what_cannot_be_compared_is_asked_and_not_judged(
@@ -191,6 +191,25 @@ def test_the_command_prints_the_table_and_keeps_the_answers(
     assert main(argv) == 0
     again = capsys.readouterr()
     assert json.loads(again.out) == rows and "0 asked" in again.err
+
+
+def test_a_video_that_cannot_be_indexed_is_named_and_not_fatal(
+    ten_minutes: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "videos").mkdir()
+    (tmp_path / "videos" / "4010069381.mp4").write_bytes(b"no video")
+    (tmp_path / "val.csv").write_text(
+        "video_id,frame_count,width,height,question,answer,qid,type,a0,a1,a2,a3,a4\n"
+        "4010069381,369,640,480,who?,b,6,CH,a,b,c,d,e\n"
+        "1,369,640,480,who?,b,6,CH,a,b,c,d,e\n"
+    )
+    argv = ["eval", "run", str(tmp_path / "val.csv"), "--loader", "nextqa", "--videos",
+            str(tmp_path / "videos"), "--archive", str(tmp_path / "archive"),
+            "--strategy", "topk", "--format", "json"]  # fmt: skip
+    assert main(argv) == 0
+    said = capsys.readouterr()
+    assert "4010069381 cannot be indexed" in said.err and "1 is not there" in said.err
+    assert json.loads(said.out) == []
 
 
 def line(number: int, right: bool | None, **more: Any) -> Line:
