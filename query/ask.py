@@ -87,7 +87,7 @@ class Asked:
     def shape(self, grid: Grid) -> Shape:
         chat = self.by() == "chat"
         sees = self.cast.sees("reasoner") if chat else not self.question.summary
-        return Shape(len(grid), len(grid.videos()), chat, sees, grid.step_s)
+        return Shape(len(grid), len(grid.videos()), chat, sees, grid.step_s, grid.scenes())
 
     def by(self) -> str:
         """Which reasoner answers."""

@@ -22,7 +22,7 @@ from reeldb.query.operators.tools import Reading, ToolReader
 from reeldb.query.operators.trace import Cost, Trace, Watch
 from reeldb.query.operators.words import stored_words
 from reeldb.query.operators.worth import scenes_worth, top_scenes
-from reeldb.query.prompts import FRAME, NODE, Prompt
+from reeldb.query.prompts import FRAME, NODE, SCENE, Prompt
 from reeldb.query.roles import Cast
 from reeldb.query.similar import Similarity
 from reeldb.schema.errors import ExecuteError
@@ -104,6 +104,12 @@ class Task:
             grid = self._grid.stride(fps)
             cost.outputs = {"pictures": len(grid), "videos": len(grid.videos())}
         return grid
+
+    def between(self, rank: int, start_s: float, end_s: float) -> list[Picture]:
+        """The pictures of the scope in a span of one video (by its rank). No step of the trace."""
+        grid = self._grid
+        inside = (grid.rank == rank) & (grid.t_s >= start_s) & (grid.t_s < end_s)
+        return list(grid.take(np.flatnonzero(inside).tolist()))
 
     def uniform(self, n: int, grid: Grid | None = None) -> list[Picture]:
         """At most n pictures spread evenly over the grid, in (video, time) order."""
@@ -187,8 +193,9 @@ class Task:
         ]
 
     def describe(self, stretches: Sequence[Stretch], prompt: Prompt = NODE) -> list[Seen]:
-        """One caption a stretch, of all its pictures together, in the given order."""
-        return self._captioned(stretches, "node", prompt)
+        """One caption a stretch, of all its pictures together, in the given order. With the
+        prompt SCENE and a scene's own pictures it is `scenes.caption`."""
+        return self._captioned(stretches, "clip" if prompt is SCENE else "node", prompt)
 
     def read(
         self, tool: str, video_id: str, start_s: float, end_s: float, times_s: Sequence[float]
@@ -226,6 +233,11 @@ class Task:
                 why = f": {h.note}" if h.note else ""
                 self.note(f"a reply of the {role} is {h.status}{why}")
         return heard
+
+    @property
+    def replaying(self) -> bool:
+        """Whether an answer is made again: then nothing new is written."""
+        return self._recorded is not None
 
     def note(self, text: str) -> None:
         if text not in self.notes:

@@ -235,6 +235,22 @@ class Database:
         asked = summary_of(self.engine, video, way.name, given, budget_of(budget))
         return ask(self.engine, asked, watch, confirm)
 
+    def captions(
+        self, video: str, *, names: bool = True, version: str | None = None
+    ) -> list[dict[str, object]]:
+        """The dense captions of a video, as {start_s, end_s, text, key}, with the names of its
+        entities (of a version, else the newest) or, without `names`, as they were written."""
+        from reeldb.query.named import named_captions
+
+        video_id = self.snapshot().find_video(video)
+        return named_captions(self.engine, video_id, version, names=names)
+
+    def remove_entities(self, version: str) -> int:
+        """Undoes a merging of names: removes that version of the entities; gives how many."""
+        from reeldb.index.entities import remove_entities
+
+        return remove_entities(self.archive, version)
+
     # Looking after it
 
     def snapshot(self) -> Snapshot:

@@ -94,6 +94,11 @@ class Grid(Sequence[Picture]):
         cuts = [0, *edges.tolist(), len(self)] if len(self) else []
         return list(pairwise(cuts))
 
+    def scenes(self) -> int:
+        """How many scenes the pictures lie in."""
+        numbers = self.catalog.frames["scene_no"].to_numpy()[self.rows]
+        return len(np.unique(self.rank * (1 << 32) + numbers))
+
     def spread(self, n: int) -> Grid:
         """At most n pictures, evenly spread, in order."""
         return self.take(spread(len(self), n))

@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 @dataclass(frozen=True, slots=True)
 class Shape:
     """What a bound depends on: grid pictures in the scope, videos they are of, whether a chat
-    or vision model reasons (else similarity does, which makes no call), and whether it takes
-    pictures."""
+    or vision model reasons (else similarity does, which makes no call), whether it takes
+    pictures, and how many scenes the pictures lie in (0: not known)."""
 
     pictures: int
     videos: int = 1
     chat: bool = False
     sees: bool = True
     step_s: float = 1.0
+    scenes: int = 0
 
     def thinned(self, fps: float | None) -> Shape:
         """The shape of the grid that `Grid.stride` leaves."""

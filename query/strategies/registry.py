@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from reeldb.query.roles import ROLES
 from reeldb.query.strategies.descent import Descent
 from reeldb.query.strategies.dpp import Dpp
+from reeldb.query.strategies.mapreduce import MapReduce
 from reeldb.query.strategies.recursive import Recursive
 from reeldb.query.strategies.topk import TopK
 from reeldb.query.strategies.tree import Tree
@@ -38,6 +39,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "dpp": Dpp,
     "tree": Tree,
     "descent": Descent,
+    "mapreduce": MapReduce,
     "recursive": Recursive,
 }
 AUTO = "topk"  # what `auto` means until there is more to choose from
