@@ -38,6 +38,7 @@ LOADERS: dict[str, str] = {
     "open_clip": "reeldb.models.open_clip.loader:load",
     "openai": "reeldb.models.openai.loader:load",
     "transformers": "reeldb.models.transformers.loader:load",
+    "whisper": "reeldb.models.whisper:load",
 }
 DEFAULTS: dict[Role, str | None] = {
     "embedder": "builtin:labels",
