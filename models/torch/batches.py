@@ -27,6 +27,7 @@ class Batches:
         self.size = self.most
         self.halved = 0  # how often memory ran out
         self._worked = 0
+        self._grew = False  # whether the size is a try
         self._patience = PATIENCE
 
     def run(
@@ -64,10 +65,10 @@ class Batches:
 
     def _halve(self, tried: int) -> None:
         self.halved += 1
-        if self.size < self.most:
+        if self._grew:
             self._patience = min(2 * self._patience, MOST_PATIENCE)
         self.size = max(1, tried // 2)
-        self._worked = 0
+        self._worked, self._grew = 0, False
 
     def _grow(self, count: int) -> None:
         if count < self.size or self.size == self.most:
@@ -75,7 +76,7 @@ class Batches:
         self._worked += 1
         if self._worked >= self._patience:
             self.size = min(self.most, 2 * self.size)
-            self._worked = 0
+            self._worked, self._grew = 0, True
 
 
 def is_out_of_memory(error: BaseException) -> bool:
