@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from reeldb.index.archive import Archive
 from reeldb.index.ledger import Ledger, now
@@ -14,10 +15,15 @@ from reeldb.query.budget import Limits
 from reeldb.query.fillers.base import RETRY_AFTER_S
 from reeldb.query.params import Parameters
 from reeldb.query.pictures import Listener, Opener, open_video, read_sound
+from reeldb.query.recent import Recent
 from reeldb.query.result import Result
 from reeldb.query.variables import Variables
 
+if TYPE_CHECKING:
+    from reeldb.query.run import Prepared
+
 KEPT_SESSIONS = 2
+KEPT_PLANS = 64
 
 
 class Engine:
@@ -36,6 +42,7 @@ class Engine:
         self.clock = now  # when a statement starts: tests move it
         self.retry_after_s = RETRY_AFTER_S
         self.text_vectors: dict[str, object] = {}  # texts embedded by this process, by digest
+        self.plans: Recent[Prepared] = Recent(KEPT_PLANS)
         self._idle: list[Session] = []
         self._lock = Lock()
 

@@ -47,9 +47,15 @@ def key_query(
     for around in reversed(chain):
         b = _inside(around, b)
     b.set("expressions", [exp.alias_(slot.key, "k")])
-    b.set("distinct", exp.Distinct())
+    if slot.unit < 0 or not _is_one_scan(b):  # a scan has each key once
+        b.set("distinct", exp.Distinct())
     b.set("order", exp.Order(expressions=[exp.Ordered(this=exp.column("k"))]))
     return b
+
+
+def _is_one_scan(b: exp.Select) -> bool:
+    clause = b.args.get("from_")
+    return clause is not None and is_scan(clause.this) and not joins(b)
 
 
 def _inside(around: Around, b: exp.Select) -> exp.Select:

@@ -43,12 +43,22 @@ def one_moment(tree: exp.Query) -> exp.Query:
     ```
     """
     moment = datetime.now(UTC).replace(tzinfo=None)
-    for node in [*tree.find_all(exp.CurrentTimestamp, exp.CurrentDate, exp.Anonymous)]:
+    for node in _moments(tree):
         if isinstance(node, exp.CurrentDate):
             node.replace(exp.cast(exp.Literal.string(str(moment.date())), "DATE"))
-        elif isinstance(node, exp.CurrentTimestamp) or name_of(node) == "now":
+        else:
             node.replace(exp.cast(exp.Literal.string(str(moment)), "TIMESTAMP"))
     return tree
+
+
+def tells_time(tree: exp.Query) -> bool:
+    """Whether the same text is another plan a moment later."""
+    return bool(_moments(tree))
+
+
+def _moments(tree: exp.Query) -> list[exp.Expr]:
+    nodes = tree.find_all(exp.CurrentTimestamp, exp.CurrentDate, exp.Anonymous)
+    return [n for n in nodes if not isinstance(n, exp.Anonymous) or name_of(n) == "now"]
 
 
 RULES: tuple[Rule, ...] = (merge_derived, one_moment)

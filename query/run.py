@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +28,7 @@ from reeldb.query.planner import plan_of
 from reeldb.query.prices import need_price
 from reeldb.query.result import Result
 from reeldb.query.rewrite import rewrite
-from reeldb.query.rules import RULES
+from reeldb.query.rules import RULES, tells_time
 from reeldb.query.similar import Similarity
 from reeldb.query.units import Unit
 from reeldb.query.variables import CHOICES, Variables
@@ -102,6 +102,7 @@ class Prepared:
     values: dict[str, object]
     variables: Variables
     notes: list[str] = field(default_factory=list)
+    used: frozenset[str] = frozenset()  # the relations it names
 
 
 def prepare(
@@ -115,6 +116,31 @@ def prepare(
     blind: bool = False,
 ) -> Prepared:
     """Binds, applies the rules and plans. Touches no model beyond its name."""
+
+    def make() -> Prepared:
+        return _prepare(engine, snapshot, statement, parameters, variables, shown, blind)
+
+    if parameters or shown or blind or tells_time(statement.tree):
+        made = make()
+    else:
+        about = (statement.text, variables, snapshot.versions.get("videos"))
+        made = engine.plans.get(about, make)
+    catalog, notes = Catalog(snapshot), list(made.notes)
+    if not variables.quiet:
+        notes += _held_back(catalog, made.used, variables)
+    return replace(made, catalog=catalog, values=dict(made.values), notes=notes)
+
+
+def _prepare(
+    engine: Engine,
+    snapshot: Snapshot,
+    statement: ast.Select,
+    parameters: Parameters,
+    variables: Variables,
+    shown: bool,
+    blind: bool,
+) -> Prepared:
+    """What depends on the text, the names of videos and the models only."""
     tree = statement.tree.copy()
     values = bind_parameters(tree, parameters)
     bound = bind(tree, statement.text, snapshot.find_video, values)
@@ -122,11 +148,8 @@ def prepare(
     for rule in RULES:
         query = rule(query)
     notes: list[str] = []
-    catalog = Catalog(snapshot)
-    used = query_relations(query)
+    used = frozenset(query_relations(query))
     lazy_rows = _lazy_rows(engine, used, variables, notes)
-    if not variables.quiet:
-        notes += _held_back(catalog, used, variables)
     rewritten = rewrite(query, statement.text, values, lazy_rows)
     for unit in rewritten.units:
         _check_role(engine, unit)
@@ -134,7 +157,7 @@ def prepare(
     if rewritten.units or lazy_rows:
         order_last_block(rewritten.tree, relation_order)
     plan = plan_of(rewritten, bound.said, bound.choices, shown=shown, blind=blind)
-    return Prepared(catalog, plan, bound.names, values, variables, notes)
+    return Prepared(Catalog(snapshot), plan, bound.names, values, variables, notes, used)
 
 
 def query_relations(query: object) -> set[str]:
@@ -146,7 +169,7 @@ def query_relations(query: object) -> set[str]:
 
 
 def _lazy_rows(
-    engine: Engine, used: set[str], variables: Variables, notes: list[str]
+    engine: Engine, used: frozenset[str], variables: Variables, notes: list[str]
 ) -> frozenset[str]:
     """The lazy relations that a tool may fill in this statement."""
     out = set()
@@ -167,7 +190,7 @@ def _lazy_rows(
     return frozenset(out)
 
 
-def _held_back(catalog: Catalog, used: set[str], variables: Variables) -> list[str]:
+def _held_back(catalog: Catalog, used: frozenset[str], variables: Variables) -> list[str]:
     """What SET keeps tools from looking at, for the lazy relations of a statement."""
     out = []
     for name in sorted(used):

@@ -22,6 +22,7 @@ from reeldb.schema.digests import caption_key
 from reeldb.schema.errors import ModelError
 from reeldb.schema.models import UNPAID, Captioner, CaptionRequest, Reply, Streaming
 
+MOST_ROWS = 2  # of a relation one in so many rows: then the captions of all are put in order
 FLOW = 1 << 30  # as many as there are
 SOURCES = ["videos", "scenes", "frames"]
 
@@ -48,11 +49,14 @@ class Addresses:
 class Captions:
     """Captions of one kind and prompt, for the rows of one relation."""
 
+    _about: tuple[object, ...] | None = None  # what tells these rows' captions from others
+
     def __init__(self, work: Work, relation: str, kind: str, prompt: Prompt) -> None:
         self.work, self.relation, self.kind, self.prompt = work, relation, kind, prompt
         self.captioner: Captioner = work.models.captioner()
         self.known: dict[str, tuple[str | None, str]] = {}  # by address, of this statement
         about = (kind, prompt.id, self.captioner.identity, self.captioner.image_size)
+        self._about = about
         rows = work.catalog.snapshot.relation(relation).num_rows
         self._addresses: Addresses = work.catalog.kept(
             f"addresses {relation} {kind}", SOURCES, about, lambda: Addresses(rows)
@@ -100,23 +104,39 @@ class Captions:
     def recall(self, keys: Keys) -> Arrays:
         """The captions that the archive holds, or that this statement has made."""
         rows = np.asarray(keys, np.int64)
-        texts, states = self._stored(rows)
-        there = states.is_valid()
-        values = pc.if_else(pc.equal(states, "ok"), texts, pa.scalar(None, pa.string()))
-        found = there.to_numpy(zero_copy_only=False)
+        values, states = self._stored(rows)
+        found = states.is_valid().to_numpy(zero_copy_only=False)
         self._count_reused(rows[found])
         if self.known:
             return self._with_new(rows, values, states)
+        if found.all():
+            return Arrays(rows, values, states)
+        there = pa.array(found)
         return Arrays(rows[found], values.filter(there), states.filter(there))
 
     def _stored(self, rows: NDArray[np.int64]) -> tuple[pa.Array, pa.Array]:
-        """Texts and states in the snapshot, NULL where there is none."""
+        """Values and states in the snapshot, NULL where there is none."""
         index = caption_index(self.work.catalog)
         if not len(index) or not len(rows):
             return pa.nulls(len(rows), pa.string()), pa.nulls(len(rows), pa.string())
+        every = len(self._reused)
+        if self._about is None or len(rows) * MOST_ROWS < every:
+            return self._looked_up(rows)
+        texts, states = self.work.catalog.kept(
+            f"captions of {self.relation} {self.kind}", [*SOURCES, "captions"], self._about,
+            lambda: self._looked_up(np.arange(every)),
+        )  # fmt: skip
+        if len(rows) == every and np.array_equal(rows, np.arange(every)):
+            return texts, states
+        at = pa.array(rows)
+        return texts.take(at), states.take(at)
+
+    def _looked_up(self, rows: NDArray[np.int64]) -> tuple[pa.Array, pa.Array]:
+        index = caption_index(self.work.catalog)
         wanted = pa.array(self._keys(rows), pa.string())
         at = pc.index_in(wanted, value_set=index["key"].chunk(0))
-        return index["text"].chunk(0).take(at), index["status"].chunk(0).take(at)
+        texts, states = index["text"].chunk(0).take(at), index["status"].chunk(0).take(at)
+        return pc.if_else(pc.equal(states, "ok"), texts, pa.scalar(None, pa.string())), states
 
     def _with_new(self, rows: NDArray[np.int64], values: pa.Array, states: pa.Array) -> Arrays:
         text, state = values.to_pylist(), states.to_pylist()
