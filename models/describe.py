@@ -26,9 +26,10 @@ BETTER: dict[Role, str] = {
     "text_embedder": "a larger sentence embedder",
     "captioner": "a vision-language model",
     "ocr": "a larger text reader",
-    "speech": "a speech recogniser",
-    "objects": "an object detector",
-    "actions": "an action recogniser",
+    "speech": "a speech recogniser, such as whisper:base (reeldb[speech]) or openai:whisper-1",
+    "objects": "an object detector, such as transformers:facebook/detr-resnet-50",
+    "actions": "an action recogniser, such as "
+    "transformers:MCG-NJU/videomae-base-finetuned-kinetics",
     "chat": "a chat model",
     "vision": "a vision-language model",
 }
