@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from reeldb.query.measured import KINDS, Call
-from reeldb.query.plan import Read
+from reeldb.query.plan import Plan, Read
 from reeldb.query.units import Unit
 from reeldb.schema.models import Role
 
@@ -125,10 +125,13 @@ def calls_of_unit(unit: Unit) -> list[Call]:
     return out
 
 
-def calls_of_plan(running: Running) -> dict[Call, int]:
+def calls_of_read(plan: Plan, read: Read) -> list[Call]:
+    """The kinds of calls that make what a read wants."""
+    if read.unit < 0:
+        return [Call("looks", cast(Role, read.relation))]
+    return calls_of_unit(plan.units[read.unit])
+
+
+def calls_of_plan(plan: Plan) -> dict[Call, int]:
     """Every kind of call that a plan may make, once."""
-    calls = {c: 1 for unit in running.plan.units for c in calls_of_unit(unit)}
-    for scan in running.plan.scans.values():
-        if scan.lazy_rows:
-            calls[Call("looks", cast(Role, scan.relation))] = 1
-    return calls
+    return {c: 1 for fill in plan.fills for read in fill.reads for c in calls_of_read(plan, read)}

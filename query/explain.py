@@ -16,13 +16,14 @@ from reeldb.query import parse as ast
 from reeldb.query.budget import Limits
 from reeldb.query.cost import Cost, Costs, bounds
 from reeldb.query.engine import Engine
+from reeldb.query.filling import Counts
 from reeldb.query.measured import Measured
 from reeldb.query.params import Parameters
 from reeldb.query.plan import Fill, Node, Read
 from reeldb.query.prices import is_here
 from reeldb.query.result import Result
 from reeldb.query.row_counts import RowCounts
-from reeldb.query.run import Counts, Running, prepare
+from reeldb.query.run import Running, prepare
 from reeldb.query.variables import Variables
 
 
@@ -72,7 +73,7 @@ def happened(running: Running) -> Costs:
     out: Costs = {}
     for fill in running.plan.fills:
         for i in range(len(fill.reads)):
-            n = running.counts.get((fill.number, i), Counts())
+            n = running.filling.counts.get((fill.number, i), Counts())
             rows = n.cached + n.made + n.nulls
             out[fill.number, i] = Cost(rows, n.cached, n.made, n.nulls)
     return out

@@ -141,7 +141,9 @@ class Read:
     """One place where a slot is read.
 
     `query` gives, as column k, the keys that can still matter there. `bound` is the same
-    before anything is filled: at most `cap` of its keys are ever asked for.
+    before anything is filled: at most `cap` of its keys are ever asked for. `passing` counts, of
+    the rows looked at (n), those that the condition lets through (t); '' where it is more than
+    a condition on the rows of one scan.
     """
 
     unit: int
@@ -151,6 +153,7 @@ class Read:
     query: str
     bound: str
     cap: int | None = None
+    passing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

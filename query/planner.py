@@ -25,7 +25,7 @@ from reeldb.query.order import chosen_order
 from reeldb.query.plan import Fill, Node, Plan, Read, TopRows
 from reeldb.query.rewrite import Rewritten, lazy_relations
 from reeldb.query.trees import is_scan
-from reeldb.query.units import is_one_of, slot_of
+from reeldb.query.units import Slot, is_one_of, slot_of
 from reeldb.query.uses import Ask, Outers, Use, slot_read
 
 
@@ -167,4 +167,18 @@ class Planner:
         relation = self.rewritten.scans[slot.scan].relation
         query = sql_of(ask(use, self.now))
         bound = "" if self.names.silent else sql_of(ahead(use, self.ahead))
-        return Read(slot.unit, slot.scan, relation, clause, query, bound, cap)
+        passing = self._passing(use, slot) if clause == "WHERE" else ""
+        return Read(slot.unit, slot.scan, relation, clause, query, bound, cap, passing)
+
+    def _passing(self, use: Use, slot: Slot) -> str:
+        """How many rows of the scan have what the condition reads, and how many pass."""
+        scan = self.scan_nodes.get(slot.scan)
+        columns = [*use.root.find_all(exp.Column)]
+        if slot.unit < 0 or scan is None or use.root.find(exp.Query):
+            return ""
+        if any(c.table != slot.scan for c in columns if c.table):
+            return ""
+        looked = [s.looked for s in self.now.flags(use.root)]
+        n = exp.alias_(exp.Count(this=exp.Star()), "n")
+        t = exp.alias_(exp.CountIf(this=exp.paren(use.root.copy())), "t")
+        return sql_of(exp.select(n, t).from_(scan.copy()).where(*looked))

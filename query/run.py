@@ -6,9 +6,7 @@ import re
 import time
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from reeldb.index.session import Session
 from reeldb.index.snapshot import Snapshot
@@ -16,16 +14,20 @@ from reeldb.query import parse as ast
 from reeldb.query.bind import bind
 from reeldb.query.budget import Budget, Limits
 from reeldb.query.catalog import Catalog, relation_order
+from reeldb.query.cost import calls_of_plan
 from reeldb.query.dialect import sql_of
 from reeldb.query.engine import Engine
 from reeldb.query.fill import Fills
-from reeldb.query.fillers.base import Flowing, Keys, Work
+from reeldb.query.fillers.base import Work
+from reeldb.query.filling import Filling
+from reeldb.query.measured import Measured
 from reeldb.query.order import add_total_order, order_last_block
 from reeldb.query.params import Parameters, bind_parameters, for_duckdb
 from reeldb.query.pictures import PictureReader
-from reeldb.query.plan import Fill, Plan, Read, TopRows
+from reeldb.query.plan import Plan
 from reeldb.query.planner import plan_of
 from reeldb.query.prices import need_price
+from reeldb.query.ranks import Ranks
 from reeldb.query.result import Result
 from reeldb.query.rewrite import rewrite
 from reeldb.query.rules import RULES, tells_time
@@ -36,7 +38,6 @@ from reeldb.schema.errors import BindError, ExecuteError, PlanError, TimeoutExce
 from reeldb.schema.relations import RELATIONS
 
 PICTURE_TOOLS = ("ocr", "objects")
-FIRST_ROWS = 4  # a LIMIT asks for this many times the rows it wants, then for twice as many ...
 
 
 def run(
@@ -230,18 +231,6 @@ def _check_prices(engine: Engine, plan: Plan) -> None:
             need_price(model.address)
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Values of one read: known before, made now, and read as NULL because SET says so."""
-
-    cached: int = 0
-    made: int = 0
-    nulls: int = 0
-
-    def __add__(self, more: Counts) -> Counts:
-        return Counts(self.cached + more.cached, self.made + more.made, self.nulls + more.nulls)
-
-
 class Running:
     """One statement while it runs; `asks` is False for one that may call no server."""
 
@@ -263,10 +252,6 @@ class Running:
         self.pictures = PictureReader(engine.opener, self.notes, engine.listener)
         self.stats: dict[str, int] = {}
         self.sql_seconds = 0.0
-        self.open: dict[tuple[int, int], int] = {}  # (fill, read) -> keys left open
-        self.top: dict[int, int] = {}
-        self.checked = False
-        self.counts: dict[tuple[int, int], Counts] = {}  # by (fill, read)
         variables = prepared.variables
         lazy = frozenset(n for n in CHOICES if getattr(variables, n) == "lazy")
         self.work = Work(
@@ -278,13 +263,14 @@ class Running:
         self.fills = Fills(
             self.work, session, self.plan, similarity, prepared.values, engine.text_vectors
         )
+        measured = Measured(prepared.catalog, engine.models)
+        ranks = Ranks(self.plan, self.fills, measured, self.query)
+        self.filling = Filling(
+            self.plan, self.fills, self.budget, self.query, self.check_types, ranks
+        )
         limited = self.budget.limits
         if limited.tokens is not None or limited.usd is not None or limited.seconds is not None:
-            from reeldb.query.cost import calls_of_plan
-            from reeldb.query.measured import Measured
-
-            measured = Measured(prepared.catalog, engine.models)
-            self.budget.expect(measured.each(calls_of_plan(self)))
+            self.budget.expect(measured.each(calls_of_plan(self.plan)))
 
     def close(self) -> None:
         self.pictures.close()
@@ -294,7 +280,7 @@ class Running:
     def result(self) -> Result:
         self.start()
         for fill in self.plan.fills:
-            self._fill(fill)
+            self.filling.fill(fill)
         self.fills.finish()
         return self._result(self._last_query())
 
@@ -312,7 +298,6 @@ class Running:
 
     def check_types(self) -> None:
         """DuckDB's own check of the final query, before anything is paid for."""
-        self.checked = True
         try:
             self.query(f"SELECT * FROM ({sql_of(self.plan.tree)}) AS q LIMIT 0")
         except TimeoutExceeded:
@@ -328,12 +313,12 @@ class Running:
 
     def _final(self) -> str:
         """The final query: as it stands, or the sound part of it."""
-        if not self.open:
+        if not self.filling.open:
             return sql_of(self.plan.tree)
         from reeldb.query.partial import marked, sound
 
         reads = {(f.number, i): r for f in self.plan.fills for i, r in enumerate(f.reads)}
-        slots = frozenset((reads[at].unit, reads[at].scan) for at in self.open)
+        slots = frozenset((reads[at].unit, reads[at].scan) for at in self.filling.open)
         best_effort = self.prepared.variables.partial == "best_effort"
         make = marked if best_effort else sound
         return sql_of(make(self.plan.tree, self.plan.scans, slots))
@@ -342,7 +327,7 @@ class Running:
         """How many values are missing that could still matter."""
         reads = {(f.number, i): r for f in self.plan.fills for i, r in enumerate(f.reads)}
         most: dict[tuple[int, str], int] = {}
-        for at, n in self.open.items():
+        for at, n in self.filling.open.items():
             slot = (reads[at].unit, reads[at].scan)
             most[slot] = max(n, most.get(slot, 0))
         return sum(most.values())
@@ -415,135 +400,3 @@ class Running:
             ) from None
         finally:
             self.sql_seconds += time.monotonic() - started
-
-    # Filling
-
-    def _fill(self, fill: Fill) -> None:
-        """Fills until nothing that is missing can matter, or the budget ends.
-
-        A read whose keys all got their value asks for no more: values only ever narrow what
-        is needed. So one pass is enough where every read could be filled at once.
-        """
-        if fill.top is not None:
-            while self._fill_top(fill, fill.top):
-                pass
-            return
-        again = True
-        while again:
-            more = [self._fill_read(fill, i, r) for i, r in enumerate(fill.reads)]
-            again = any(more)
-
-    def _fill_read(self, fill: Fill, i: int, read: Read) -> bool:
-        """Fills one read as far as it can; True where there is more to do."""
-        keys = self.query(read.query)["k"].drop_null().to_numpy()
-        return self._ask(fill.number, i, read, keys)
-
-    def _recall(self, number: int, i: int, read: Read, keys: Keys) -> int:
-        found = self.fills.recall(read, keys)
-        self._count(number, i, Counts(found.known, 0, found.nulls))
-        return found.all
-
-    def _make(self, number: int, i: int, read: Read, keys: list[int]) -> int:
-        if not self.checked:
-            self.check_types()
-        made = self.fills.make(read, keys)
-        self._count(number, i, Counts(0, made))
-        return made
-
-    def _count(self, number: int, i: int, more: Counts) -> None:
-        self.counts[number, i] = self.counts.get((number, i), Counts()) + more
-
-    def _ask(self, number: int, i: int, read: Read, wanted: NDArray[np.int64]) -> bool:
-        self.open.pop((number, i), None)
-        known = self._recall(number, i, read, wanted) if len(wanted) else 0
-        if known == len(wanted):
-            return False
-        keys = [k for k in wanted.tolist() if not self.fills.is_known(read, k)]
-        changed = 0
-        for part in self._rounds(read, keys):
-            made = self._make(number, i, read, part)
-            changed += made
-            if made < len(part):
-                break
-        if changed == 0:
-            self.open[number, i] = len(keys)
-        return 0 < changed < len(keys) or (changed > 0 and read.unit < 0)
-
-    def _rounds(self, read: Read, keys: list[int]) -> list[list[int]]:
-        """The keys in the batches in which they are made.
-
-        Where the budget does not reach for all only the first, so that what there is pays for
-        whole rows, with all that they need.
-        """
-        if read.unit < 0:
-            return [keys]
-        filler = self.fills.filler(read)
-        if self._scarce(read, len(keys)):
-            return [keys[: filler.size]]
-        size = filler.most if isinstance(filler, Flowing) else filler.size
-        return [keys[j : j + size] for j in range(0, len(keys), size)]
-
-    def _scarce(self, read: Read, keys: int) -> bool:
-        unit = self.plan.units[read.unit]
-        looked = unit.column in ("ocr_text", "speech_text")
-        usual = ("looks",) if looked else ("captions",)
-        kinds = {"matches": ("chats", "captions")}.get(unit.kind, usual)
-        return any(self.budget.left(kind) < keys for kind in kinds)  # type: ignore[arg-type]
-
-    def _fill_top(self, fill: Fill, top: TopRows) -> bool:
-        """One wave of a LIMIT: the first undecided rows that can still be among the first."""
-        wave = max([self.fills.filler(r).size for r in fill.reads], default=16)
-        wanted = self._undecided(fill, top, wave)
-        changed = False
-        for i, read in enumerate(fill.reads):
-            keys = wanted[i]
-            self.open.pop((fill.number, i), None)
-            if not keys or changed:
-                continue
-            if self._recall(fill.number, i, read, keys):
-                self.top[-fill.number] = min(2 * self.top.get(-fill.number, 1), 64)
-                changed = True
-            elif self._make(fill.number, i, read, keys[:wave]):
-                self.top[-fill.number] = 1
-                changed = True
-            else:
-                self.open[fill.number, i] = len(keys)
-        return changed
-
-    def _undecided(self, fill: Fill, top: TopRows, wave: int) -> list[list[int]]:
-        """For each read the keys wanted among the first `wave` undecided rows.
-
-        The window doubles while values come from what is known, for then it is free.
-        """
-        if top.rows == 0:
-            return [[] for _ in fill.reads]
-        wave *= self.top.get(-fill.number, 1)
-        n = self.top.get(fill.number, FIRST_ROWS * (top.rows + wave))
-        while True:
-            rows = self.query(f"{top.query} LIMIT {n}")
-            found, ended = _walk(rows, len(fill.reads), top.rows, wave)
-            if ended or any(found) or rows.num_rows < n:
-                self.top[fill.number] = n
-                return found
-            n *= 2
-
-
-def _walk(rows: pa.Table, reads: int, wanted: int, wave: int) -> tuple[list[list[int]], bool]:
-    """Walks candidates in order until `wanted` are sure or `wave` are undecided."""
-    sure = undecided = 0
-    found: list[dict[int, None]] = [{} for _ in range(reads)]
-    columns = [rows["m"].to_pylist()]
-    for i in range(reads):
-        columns += [rows[f"k{i}"].to_pylist(), rows[f"n{i}"].to_pylist()]
-    for m, *pairs in zip(*columns, strict=True):
-        if sure >= wanted:
-            return [list(f) for f in found], True
-        undecided += not m
-        if undecided > wave:
-            return [list(f) for f in found], True
-        for i in range(reads):
-            key, need = pairs[2 * i], pairs[2 * i + 1]
-            if need and key is not None:
-                found[i][key] = None
-        sure += bool(m)
-    return [list(f) for f in found], sure >= wanted

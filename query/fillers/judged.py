@@ -21,6 +21,7 @@ from reeldb.schema.digests import digest, request_key
 from reeldb.schema.errors import ModelError
 from reeldb.schema.models import UNPAID, ChatModel, Message, Reply
 
+BATCH = 8  # replies asked for together where a model does not say how many it takes
 VISION_SIDE = 512  # longest side, in pixels, of a picture that is judged
 YES, NO = ("yes", "true"), ("no", "false")
 
@@ -82,7 +83,8 @@ class Verdicts:
         self.work, self.relation, self.captions, self.text = work, relation, captions, text
         self.role = "vision" if captions is None else "chat"
         self.model: ChatModel = work.models.vision() if captions is None else work.models.chat()
-        self.size = captions.size if captions is not None else 8
+        batch = int(getattr(self.model, "batch_size", BATCH))  # how many requests run at once
+        self.size = max(1, batch, captions.size if captions is not None else 0)
         self.known: dict[int, tuple[bool | None, str]] = {}
         self.captions_by_row: dict[int, str] = {}
 
@@ -124,14 +126,30 @@ class Verdicts:
         out = self.recall(keys)
         missing = [k for k in keys if k not in self.known][: self.size]
         if self.captions is not None and missing:
-            ready = self._captioned(self.captions.make(missing))
-            missing = [k for k in ready if k not in self.known]
+            missing = self._caption_first(self.captions, self._payable(missing))
         self.work.once(missing, self._key, self._learn_kept, self._buy)
         done = set(out.keys)
         for key in keys:
             if key in self.known and key not in done:
                 out.add(key, *self.known[key])
         return out
+
+    def _payable(self, rows: list[int]) -> list[int]:
+        """Where calls are few, as many rows as they pay for a caption and a judgement of."""
+        if self.work.budget.limits.calls is None:
+            return rows
+        return rows[: max(1, self.work.budget.left("chats") // 2)]
+
+    def _caption_first(self, captions: Captions, rows: list[int]) -> list[int]:
+        """Has the rows captioned as far as the budget goes; gives those that can be judged."""
+        ready: list[int] = []
+        for i in range(0, len(rows), captions.size):
+            part = rows[i : i + captions.size]
+            made = captions.make(part)
+            ready += self._captioned(made)
+            if len(made) < len(part):
+                break
+        return [k for k in ready if k not in self.known]
 
     def _learn_kept(self, keys: Sequence[int], since: datetime) -> list[int]:
         """Learns what others have paid for meanwhile; gives the rows nobody has."""

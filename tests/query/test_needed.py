@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from reeldb.index.ledger import CaptionRow, Ledger, ReplyRow
 from reeldb.query.engine import Engine
 from tests.query.oracle import Oracle
-from tests.query.world import World
+from tests.query.world import Says, TestChat, World, make_world, roll
 
 
 def made(engine: Engine, sql: str) -> tuple[int, int]:
@@ -58,6 +62,80 @@ def test_a_limit_goes_at_most_two_waves_beyond_the_last_row(world: World) -> Non
     assert result.fetchall() == hits[:5]
     wave = 16
     assert result.stats["captions_made"] <= last + 1 + 2 * wave
+
+
+class Rated(Says):
+    """Statements say how often they are true: 'in 0.1 of all'."""
+
+    def verdict(self, statement: str, about: str) -> str:
+        return "yes" if roll("v", statement, about) < float(statement.split()[1]) else "no"
+
+
+def rated(world: World) -> Engine:
+    engine = world.engine()
+    models: Any = engine.models
+    for role in ("chat", "vision"):
+        models.made[role] = TestChat(Rated(0), role)
+    return engine
+
+
+def test_of_two_thousand_scenes_one_in_ten_true_few_are_looked_at(tmp_path: Path) -> None:
+    world = make_world(tmp_path / "archive", videos=20, scenes=97)
+    engine = rated(world)
+    sql = "SELECT video, scene_no FROM scenes WHERE matches({}, 'in 0.1 of all') LIMIT 5"
+    judged = engine.sql(sql.format("image"), budget={"calls": 10**6})
+    every = engine.sql("SELECT video, scene_no FROM scenes").fetchall()
+    assert len(every) == 2000
+    wave = 16
+    fifth = every.index(judged.fetchall()[4]) + 1
+    assert 5 <= fifth <= judged.stats["replies"] <= fifth + 2 * wave
+    engine = rated(world)
+    described = engine.sql(sql.format("caption"), budget={"calls": 10**6})
+    fifth = every.index(described.fetchall()[4]) + 1
+    assert described.stats["captions_made"] <= fifth + 2 * wave
+    assert described.stats["replies"] <= fifth + 2 * wave
+
+
+@pytest.mark.parametrize("limit", ["", " LIMIT 3"])
+def test_what_drops_most_rows_shields_the_rest_whatever_the_order_in_the_text(
+    world: World, limit: str
+) -> None:
+    parts = ["matches(image, 'in 0.95 of all')", "matches(image, 'in 0.05 of all')"]
+    found, counts = set(), []
+    for where in (" AND ".join(parts), " AND ".join(reversed(parts))):
+        sql = f"SELECT video, scene_no FROM scenes WHERE {where}{limit}"
+        result = rated(world).sql(sql, budget={"calls": 10**6})
+        found.add(tuple(result.fetchall()))
+        counts.append(result.stats["replies"])
+    assert len(found) == 1
+    assert max(counts) < 156 * 1.3  # one judges nearly all, the other only what is left
+
+
+@pytest.mark.parametrize(("dear", "captions", "replies"), [("vision", 156, 156), ("chat", 8, 156)])
+def test_the_seconds_that_were_measured_decide_what_is_asked_first(
+    tmp_path: Path, dear: str, captions: int, replies: int
+) -> None:
+    world = make_world(tmp_path / "archive")
+    models: Any = rated(world).models
+    seconds = {"captioner": 0.01, "chat": 0.01, "vision": 0.01} | {dear: 9.0}
+    ledger = Ledger(world.archive)
+    ledger.put_captions(
+        [CaptionRow("k", "content0", "clip", 0, 1, [0], "x", models.captioner().identity, "p", "ok",
+                    seconds=seconds["captioner"])]
+    )  # fmt: skip
+    for role in ("chat", "vision"):
+        identity = models.get(role).identity
+        ledger.put_replies([ReplyRow(role, role, identity, "yes", "ok", seconds=seconds[role])])
+    sql = (
+        "SELECT video FROM scenes WHERE matches(caption, 'in 0.02 of all') "
+        "AND matches(image, 'in 0.02 of all')"
+    )
+    result = rated(world).sql(sql, budget={"calls": 10**6})
+    assert result.stats["replies"] <= replies + 16
+    if dear == "vision":  # the captions and their judgements come first and drop nearly all
+        assert result.stats["captions_made"] == captions
+    else:
+        assert result.stats["captions_made"] <= captions + 16
 
 
 def test_a_ranking_is_filled_from_the_top_until_enough_rows_stand(world: World) -> None:
