@@ -250,7 +250,7 @@ class Fills:
         catalog, words = self.work.catalog, words_of(unit.text)
         if unit.at_once:
             texts = catalog.snapshot.relation(unit.relation)[unit.column]
-            tables = ["videos", "captions", "ocr", "speech", "tool_runs"]
+            tables = ["videos", unit.relation, "tool_runs"]
             name = f"bm25 {unit.relation}"
             return catalog.kept(name, tables, words, lambda: corpus_of(texts, words))
         if unit.column == "caption":

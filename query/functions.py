@@ -17,7 +17,7 @@ LAZY_CALLS: dict[str, str] = {
     "matches": "matches(caption | image, 'text')",
     "describe": "describe(image, 'prompt')",
     "caption_status": "caption_status(caption)",
-    "bm25": "bm25(text | caption | ocr_text | speech_text, 'words')",
+    "bm25": "bm25(text | label | caption | ocr_text | speech_text, 'words')",
 }
 # The columns that each of them takes, by relation.
 Takes = dict[str, tuple[str, ...]]
@@ -35,6 +35,8 @@ TAKES: dict[str, Takes] = {
         "captions": ("text",),
         "ocr": ("text",),
         "speech": ("text",),
+        "objects": ("label",),
+        "actions": ("label",),
     },
 }
 SPAN_CALLS: dict[str, str] = {

@@ -9,11 +9,13 @@ SCENE_CHEAP = ["{a}.scene_no<{n}", "{a}.start_s>={s}", "{a}.video<'v{v}'", "{a}.
 SCENE_LAZY = ["matches({a}.caption,'falls')", "matches({a}.caption,'common')",
               "{a}.caption LIKE '%dog%'", "{a}.caption IS NULL", "length({a}.caption)>12",
               "matches({a}.image,'common')", "{a}.ocr_text LIKE '%red%'",
-              "matches({a}.caption,'x') IS NOT TRUE", "{a}.speech_text LIKE '%milk%'"]  # fmt: skip
+              "matches({a}.caption,'x') IS NOT TRUE", "{a}.speech_text LIKE '%milk%'",
+              "bm25({a}.caption,'dog red')>0", "bm25({a}.ocr_text,'milk')=0"]  # fmt: skip
 FRAME_CHEAP = ["{a}.t_s<{s}", "{a}.on_grid", "{a}.video>='v{v}'", "{a}.frame_no%3=1"]
 FRAME_LAZY = ["matches({a}.caption,'common')", "{a}.caption LIKE '%e%'", "matches({a}.image,'f')"]
 OCR_CHEAP = ["{a}.t_s<{s}", "{a}.video<'v{v}'"]
-OCR_LAZY = ["{a}.text='dog'", "{a}.text LIKE '%e%'", "{a}.line_no=0", "{a}.confidence IS NULL"]
+OCR_LAZY = ["{a}.text='dog'", "bm25({a}.text,'car dog')>0", "{a}.text LIKE '%e%'",
+            "{a}.line_no=0", "{a}.confidence IS NULL"]  # fmt: skip
 SPEECH_CHEAP = ["{a}.start_s<{s}", "{a}.video<'v{v}'", "{a}.end_s BETWEEN {s} AND {s}+40"]
 SPEECH_LAZY = ["{a}.text LIKE 'milk%'", "{a}.start_s>={s}+{n}", "{a}.text LIKE '%dog%'",
                "{a}.model<>'subtitle'", "{a}.end_s-{a}.start_s>1"]  # fmt: skip

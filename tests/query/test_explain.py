@@ -9,14 +9,10 @@ from typing import Any
 
 import pytest
 
-from reeldb.query import parse as ast
-from reeldb.query.budget import Limits
-from reeldb.query.cost import bounds
 from reeldb.query.engine import Engine
-from reeldb.query.explain import happened
 from reeldb.query.plan import Node
 from reeldb.query.prices import said_price
-from reeldb.query.run import Running, prepare
+from tests.query.bounded import run_bounded
 from tests.query.test_oracle import SHAPES
 from tests.query.world import World
 
@@ -55,30 +51,6 @@ def test_plans_are_as_reviewed(world: World, name: str) -> None:
 def test_no_golden_file_is_left_behind() -> None:
     names = {f"{n.replace(' ', '_').replace(',', '')}.txt" for n in PLANS}
     assert {p.name for p in GOLDEN.glob("*.txt")} == names
-
-
-def running(world: World, engine: Engine, sql: str, *, blind: bool = False) -> Running:
-    statement = ast.parse(sql)
-    assert isinstance(statement, ast.Select)
-    snapshot = world.archive.snapshot()
-    variables = engine.variables
-    prepared = prepare(engine, snapshot, statement, (), variables, shown=True, blind=blind)
-    limits = Limits.of({"calls": 10**6})
-    with engine.session() as session:
-        return Running(engine, session, prepared, limits, asks=not blind)
-
-
-@pytest.mark.parametrize("name", list(SHAPES)[::3])
-def test_what_is_to_be_computed_bounds_what_is(world: World, name: str) -> None:
-    before = running(world, engine := world.engine(), SHAPES[name])
-    before.start()
-    most, total = bounds(before)
-    assert before.budget.calls == 0
-    after = running(world, engine, SHAPES[name])
-    after.result()
-    for at, cost in happened(after).items():
-        assert cost.made <= most[at].made
-    assert after.budget.calls <= total.calls
 
 
 class Remote:
@@ -120,15 +92,8 @@ def test_explain_asks_no_remote_embedder_and_its_bounds_still_hold(world: World,
     text = text_of(engine, SHAPES[name])
     assert embedder.asked == 0
     assert "EXPLAIN does not ask elsewhere:embedder" in text
-    before = running(world, engine, SHAPES[name], blind=True)
-    before.start()
-    most, total = bounds(before)
-    after = running(world, engine, SHAPES[name])
-    after.result()
+    run_bounded(world, engine, SHAPES[name], blind=True)
     assert embedder.asked > 0
-    for at, cost in happened(after).items():
-        assert cost.made <= most[at].made
-    assert after.budget.calls <= total.calls
 
 
 def test_explain_embeds_no_caption_at_a_remote_embedder(world: World) -> None:

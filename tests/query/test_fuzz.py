@@ -25,10 +25,11 @@ from reeldb.query.engine import Engine
 from reeldb.query.parse import Select, parse
 from reeldb.schema.errors import ReelError, TimeoutExceeded
 from tests.archives import make_archive, synthetic_video
+from tests.query.bounded import run_bounded
 from tests.query.generator import Generator
 from tests.query.oracle import Oracle
 from tests.query.stored import RELATIONS, Stored
-from tests.query.test_oracle import MANY, is_ordered, rows_of
+from tests.query.test_oracle import is_ordered, rows_of
 from tests.query.world import World, make_world
 
 _WORDS = """
@@ -219,7 +220,7 @@ def test_a_random_select_equals_the_fully_filled_one(
 ) -> None:
     sql, salt = Generator(seed).query(), seed % 2
     want, ordered = oracles[salt].run(sql), is_ordered(sql)
-    result = small.engine(salt).sql(sql, budget=MANY)
+    result = run_bounded(small, small.engine(salt), sql)
     assert result.status == "complete"
     assert rows_of(result.fetchall(), ordered) == rows_of(want, ordered)
 

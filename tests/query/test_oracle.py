@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.query.bounded import run_bounded
 from tests.query.oracle import Oracle
 from tests.query.world import World
 
@@ -37,7 +38,7 @@ def test_lazy_rows_equal_the_fully_filled_ones(
     world: World, oracles: dict[int, Oracle], name: str, salt: int
 ) -> None:
     sql = SHAPES[name]
-    result = world.engine(salt).sql(sql, budget=MANY)
+    result = run_bounded(world, world.engine(salt), sql)
     assert result.status == "complete"
     ordered = is_ordered(sql)
     assert rows_of(result.fetchall(), ordered) == rows_of(oracles[salt].run(sql), ordered)
