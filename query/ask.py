@@ -12,6 +12,7 @@ from reeldb.query.answer import Answer, choices_of
 from reeldb.query.budget import Budget, Limits
 from reeldb.query.catalog import Catalog
 from reeldb.query.expected import Expected, expected
+from reeldb.query.facts import facts_of
 from reeldb.query.fillers.base import Work
 from reeldb.query.operators.captions import KEPT
 from reeldb.query.operators.grid import Grid, grid_of
@@ -21,8 +22,9 @@ from reeldb.query.operators.trace import Watch
 from reeldb.query.pictures import PictureReader
 from reeldb.query.reasoners.choose import made, reasoner_for
 from reeldb.query.roles import ROLES, Cast
+from reeldb.query.strategies.auto import Facts, pick
 from reeldb.query.strategies.plan import Shape, calls_of, captions_of
-from reeldb.query.strategies.registry import Chosen, chosen
+from reeldb.query.strategies.registry import AUTO, STRATEGIES, Chosen, chosen
 from reeldb.query.task import Task
 from reeldb.query.variables import CHOICES
 from reeldb.schema.errors import ArchiveError, BindError, BudgetError
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 MOST_CHOICES = 26
 UNASKED = 256  # captions and calls that need no confirmation
+CHOSE = ("strategy", "because")  # of what `auto` says
 CALLS_A_REPLY = 2  # the request, and one to repair a reply that cannot be read
 
 
@@ -77,6 +80,7 @@ class Asked:
     spent: int = 0
     partial: bool = False
     notes: tuple[str, ...] = ()
+    auto: Mapping[str, object] | None = None  # what `auto` went by, and what it chose
 
     def grid(self, catalog: Catalog) -> Grid:
         if self.spans is None:
@@ -95,19 +99,46 @@ class Asked:
 
 
 def bound(engine: Engine, question: Question, *, dry: bool = False) -> Asked:
-    """Binds the question and runs the statement that finds its scope; `dry` calls no model."""
-    picked = chosen(question.strategy, question.options)
+    """Binds the question, runs the statement that finds its scope, and lets `auto` choose;
+    `dry` calls no model."""
+    auto = question.strategy == AUTO
+    picked = chosen("topk" if auto else question.strategy, question.options)
     cast = Cast(engine.models, picked.roles)
     reasoner_for(cast, picked.reasoner)
     scope, parameters = _scope(question)
     found = scope_of(engine, scope, parameters, {"calls": 0} if dry else question.budget)
-    if found.result is None:
-        return Asked(question, picked, cast, scope, found.spans)
-    result = found.result
-    return Asked(
-        question, picked, cast, scope, found.spans, int(result.stats.get("calls", 0)),
-        result.status != "complete", tuple(result.notes),
+    asked = Asked(question, picked, cast, scope, found.spans)
+    if found.result is not None:
+        result = found.result
+        asked = replace(
+            asked, spent=int(result.stats.get("calls", 0)), partial=result.status != "complete",
+            notes=tuple(result.notes),
+        )  # fmt: skip
+    return engine.archive.read(lambda s: _picked(Catalog(s), asked)) if auto else asked
+
+
+def _picked(catalog: Catalog, asked: Asked) -> Asked:
+    """The question with the strategy that `auto` chooses for it, and why."""
+    facts = facts_of(catalog, asked)
+    choice = pick(facts, STRATEGIES)
+    options = {**choice.options, **asked.question.options}
+    question = replace(asked.question, strategy=choice.strategy, options=options)
+    notes = asked.notes
+    if facts.kind == "lookup" and choice.strategy != "lookup":
+        notes = (*notes, *_no_lookup(facts))
+    return replace(
+        asked, question=question, chosen=chosen(choice.strategy, options), notes=notes,
+        auto={**facts.record(), "strategy": choice.strategy, "because": choice.because},
     )  # fmt: skip
+
+
+def _no_lookup(facts: Facts) -> list[str]:
+    if facts.chat:
+        return []
+    return [
+        "this looks like a lookup over tables, but writing a SELECT takes a chat model and none "
+        'is set; write it yourself: reel sql "SELECT ..."'
+    ]
 
 
 Confirm = Callable[[Expected], bool]
@@ -168,6 +199,9 @@ def answered(
         tools=ToolReader(engine, work, cached=recorded is not None),
     )  # fmt: skip
     task.partial = asked.partial
+    if asked.auto is not None:
+        with task.trace.step("auto", {k: v for k, v in asked.auto.items() if k not in CHOSE}) as c:
+            c.outputs = {k: asked.auto[k] for k in CHOSE}
     try:
         reasoner = made(asked.by(), task, summary=question.summary)
         verdict = strategy.answer(task, reasoner)

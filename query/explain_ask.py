@@ -41,6 +41,8 @@ def planned(snapshot: Snapshot, asked: Asked) -> list[str]:
     lines = asked.chosen.strategy.plan(asked.shape(grid))
     shown = [_line(x, _held(catalog, grid, x, asked)) for x in lines]
     head = f"Answer by {asked.chosen.strategy.name}, {_who(asked)}"
+    if asked.auto is not None:
+        head += f"; auto chose it: {asked.auto['because']}"
     scope = f"Scope: {len(grid.videos()):,} videos, {len(grid):,} grid pictures"
     out = [head, *_tree([scope, *shown])]
     out.append(str(expected(lines, asked.cast, catalog)))

@@ -29,6 +29,7 @@ from reeldb.schema.errors import ExecuteError
 
 if TYPE_CHECKING:
     from reeldb.query.fillers.base import Work
+    from reeldb.query.result import Result
     from reeldb.schema.models import Vectors
 
 REACH_S = 5.0  # evidence shows this much of a scene to either side of the picture
@@ -93,6 +94,7 @@ class Task:
         self._grid, self._bounded, self._recorded = grid, bounded, recorded
         self._made: set[str] = set()
         self._reused: set[str] = set()
+        self._by_select = [0, 0]  # captions that SELECTs made and reused
         self._repeats = 0
         self._held = self._hold()
 
@@ -212,6 +214,20 @@ class Task:
         self.partial |= found.partial
         return found
 
+    def select(self, statement: str) -> Result:
+        """What a SELECT gives, run by the ordinary planner within the budget that is left."""
+        if self._tools is None:
+            raise ExecuteError("no statement can be run here")
+        with self.trace.step("select", {"statement": statement}) as cost:
+            found = self._tools.select(statement)
+            cost.made = int(found.stats.get("captions_made", 0))
+            cost.reused = int(found.stats.get("captions_reused", 0))
+            cost.calls = int(found.stats.get("calls", 0))
+            cost.outputs = {"rows": found.arrow().num_rows, "status": found.status}
+        self._by_select[0] += cost.made
+        self._by_select[1] += cost.reused
+        return found
+
     # Operators: asking
 
     def ask(self, role: str, requests: Sequence[Request], form: Form[T]) -> list[Heard[T]]:
@@ -270,11 +286,11 @@ class Task:
 
     @property
     def captions_made(self) -> int:
-        return len(self._made)
+        return len(self._made) + self._by_select[0]
 
     @property
     def captions_reused(self) -> int:
-        return len(self._reused)
+        return len(self._reused) + self._by_select[1]
 
     # Inside
 

@@ -10,9 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reeldb.query.parse import Select, parse
+from reeldb.schema.errors import PlanError
+
 if TYPE_CHECKING:
     from reeldb.query.engine import Engine
     from reeldb.query.fillers.base import Work
+    from reeldb.query.result import Result
 
 RELATIONS = ("ocr", "speech", "objects", "actions")
 LEAST_ACTION = 0.8  # confidence (RVLSM, appendix: auxiliary modules)
@@ -39,7 +43,7 @@ class Reading:
 
 
 class ToolReader:
-    """Reads the tools' relations; `cached` makes no look."""
+    """Reads relations, those of tools and any other; `cached` makes no look."""
 
     def __init__(self, engine: Engine, work: Work, *, cached: bool = False) -> None:
         self._engine, self._work, self._cached = engine, work, cached
@@ -66,3 +70,18 @@ class ToolReader:
         there = bool(rows) or self._engine.models.address(tool) is not None  # type: ignore[arg-type]
         partial = found.status != "complete" or (not left and not self._cached)
         return Reading(rows, there, partial, calls)
+
+    def select(self, statement: str) -> Result:
+        """What a SELECT gives, within the budget that is left. Raises PlanError for any other
+        statement."""
+        if not isinstance(parse(statement), Select):
+            raise PlanError("only a SELECT can be run here")
+        budget = self._work.budget
+        left = {
+            "captions": float(min(budget.left("captions"), MANY)),
+            "calls": float(min(budget.left("chats") + budget.left("captions"), MANY)),
+        }
+        found = self._engine.sql(statement, budget=left, cached=self._cached)
+        for kind, name in (("captions", "captions_made"), ("chats", "replies"), ("looks", "looks")):
+            budget.take(kind, int(found.stats.get(name, 0)))  # type: ignore[arg-type]
+        return found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from reeldb.query.roles import ROLES
 from reeldb.query.strategies.descent import Descent
 from reeldb.query.strategies.dpp import Dpp
+from reeldb.query.strategies.lookup import Lookup
 from reeldb.query.strategies.mapreduce import MapReduce
 from reeldb.query.strategies.recursive import Recursive
 from reeldb.query.strategies.topk import TopK
@@ -41,8 +42,9 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "descent": Descent,
     "mapreduce": MapReduce,
     "recursive": Recursive,
+    "lookup": Lookup,
 }
-AUTO = "topk"  # what `auto` means until there is more to choose from
+AUTO = "auto"  # `strategies.auto` chooses one of the others
 REASONERS = ("chat", "embedding")
 
 
@@ -61,9 +63,8 @@ def chosen(name: str, options: Mapping[str, object]) -> Chosen:
 
     `reasoner => 'embedding' | 'chat'` chooses the kind, `reasoner => 'ADDRESS'` the model.
     """
-    name = AUTO if name == "auto" else name
     if name not in STRATEGIES:
-        raise BindError(f"no strategy {name!r}; {near(name, STRATEGIES)}")
+        raise BindError(f"no strategy {name!r}; {near(name, [AUTO, *STRATEGIES])}")
     own: dict[str, object] = {}
     roles: dict[str, str] = {}
     reasoner = None
