@@ -53,6 +53,7 @@ class PictureReader:
         self._opener, self._notes, self._listener = opener, notes, listener
         self._open: OrderedDict[str, OpenVideo] = OrderedDict()
         self._gone: set[str] = set()
+        self._deaf: set[str] = set()
 
     def at(self, video: Video, times_ms: Sequence[int], max_side: int) -> list[Image] | None:
         """The pictures at these times, or None where the file is gone or broken."""
@@ -69,12 +70,12 @@ class PictureReader:
     def sound(self, video: Video, start_s: float, end_s: float) -> Sound | None:
         """The sound of a stretch, 16,000 samples a second on the video's clock, or None where
         it cannot be read."""
-        if video.path in self._gone:
+        if video.path in self._deaf:
             return None
         try:
             return self._listener(video.path, start_s, end_s)
         except MediaError as e:
-            self._gone.add(video.path)
+            self._deaf.add(video.path)
             self._notes.append(f"{video.name}: its sound cannot be read ({e})")
             return None
 

@@ -15,7 +15,7 @@ class LookRows:
 
     def __init__(self, work: Work, looks: Looks) -> None:
         self.work, self.looks = work, looks
-        self.size = max(8, looks.batch_size)
+        self.size = looks.wave
         self.first_missing = 0
         self.missing = looks.missing()
 

@@ -77,6 +77,11 @@ class Looks(ABC):
     @abstractmethod
     def batch_size(self) -> int: ...
 
+    @property
+    def wave(self) -> int:
+        """How many looks a LIMIT takes at a time before it asks whether it is met."""
+        return max(1, self.batch_size)
+
     @abstractmethod
     def spots(self) -> Spots:
         """Every place of the archive, in key order."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 WORD = {"ocr": "text", "objects": "label"}
 BOX = ("x0", "y0", "x1", "y1")
+SMALL_WAVE = 8  # looks at pictures are short beside the queries between waves
 SMALL_SIDE = 320
 BLOCK = 16
 NEAR = 4.0  # of 255: the most that the mean of any block of a nearly equal picture may differ
@@ -40,6 +41,10 @@ class PictureLooks(Looks):
     @property
     def batch_size(self) -> int:
         return self.tool.batch_size
+
+    @property
+    def wave(self) -> int:
+        return max(SMALL_WAVE, self.tool.batch_size)
 
     def spots(self) -> Spots:
         grid = self.work.catalog.grid

@@ -162,17 +162,32 @@ class SpeechLooks(Looks):
         self.keep({p: _seen(p[1], x, seconds) for p, x in zip(heard, found, strict=True)})
 
     def _sounds(self, places: Sequence[Place]) -> dict[Place, Sound]:
+        """The sound of each window; those that follow one another are read from disk at once."""
         out: dict[Place, Sound] = {}
-        for place in places:
-            video = self.work.catalog.video(place[0])
-            start_ms, end_ms = self.span_ms(place)
+        for run in _runs(places):
+            video = self.work.catalog.video(run[0][0])
+            start_ms, end_ms = self.span_ms(run[0])[0], self.span_ms(run[-1])[1]
             first_s = video.sound_start_s + start_ms / 1000
             sound = self.work.pictures.sound(video, first_s, first_s + (end_ms - start_ms) / 1000)
             if sound is None:
-                self.unread.add(place)
-            else:
-                out[place] = sound
-        return out
+                self.unread.update(run)
+                continue
+            for place in run:
+                at = (self.span_ms(place)[0] - start_ms) * RATE // 1000
+                out[place] = sound[at : at + WINDOW_MS * RATE // 1000] if len(run) > 1 else sound
+        return {p: out[p] for p in places if p in out}  # the budget goes by this order
+
+
+def _runs(places: Sequence[Place]) -> list[list[Place]]:
+    """Places in stretches whose windows follow one another."""
+    out: list[list[Place]] = []
+    for place in sorted(places):
+        rank, number = place
+        if out and out[-1][-1] == (rank, number - 1):
+            out[-1].append(place)
+        else:
+            out.append([place])
+    return out
 
 
 def _seen(number: int, found: Listening, seconds: float) -> Seen:

@@ -78,10 +78,13 @@ class OpenFake:
 
 
 def hear(path: str, start_s: float, end_s: float) -> Sound:
-    """A sound that carries its address: which it is, and when it starts on its own clock."""
+    """A sound in which every 25 s say where they are: which sound, and when on its own clock."""
     v = int(Path(path).stem[1:])
     first_s = start_s - (SOUND_START_S if sound_of(v) != v else 0.0)
-    return np.array([1 + sound_of(v), first_s, end_s - start_s, 0], np.float32)
+    made = np.zeros(round((end_s - start_s) * 16_000), np.float32)
+    for at in range(0, len(made), 25 * 16_000):
+        made[at : at + 2] = 1 + sound_of(v), first_s + at / 16_000
+    return made
 
 
 class Says:
@@ -169,7 +172,7 @@ class TestSpeech(Base):
 
     def listen(self, sounds: Sequence[Sound], rate: int) -> list[Listening]:
         self.requests += len(sounds)
-        return [self._one(int(s[0]) - 1, float(s[1]), float(s[2])) for s in sounds]
+        return [self._one(int(s[0]) - 1, float(s[1]), len(s) / rate) for s in sounds]
 
     def _one(self, sound: int, start_s: float, length_s: float) -> Listening:
         heard = []
