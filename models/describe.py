@@ -95,6 +95,7 @@ def check_all(models: Models) -> Iterator[Check]:
 
 
 def _checked(address: str, role: Role, models: Models) -> str:
+    models.need(role)  # which is where an address that nobody set up is refused
     if address.startswith("openai:"):
         from reeldb.models.openai.loader import check
 

@@ -100,19 +100,23 @@ class Models:
     """The models of one archive, by role, each made once and when first asked for.
 
     `roles` maps a role to an address, or to `none`; a role it leaves out has its default.
-    `configs` maps addresses to the user's own settings for them. Safe to share by threads.
+    `configs` maps addresses to the user's own settings for them. `allow(address, role)` is
+    asked before each is loaded and raises ModelError where it may not be. Safe to share by
+    threads.
     """
 
     def __init__(
         self,
         roles: Mapping[str, str] | None = None,
         configs: Mapping[str, Config] | None = None,
+        allow: Callable[[str, str], None] | None = None,
     ) -> None:
         for role in roles or {}:
             if role not in PROTOCOLS:
                 raise ModelError(f"{role!r} is no role of a model; {near(role, ROLES)}")
         self.roles: dict[Role, str | None] = {**DEFAULTS, **cast(dict[Role, str], roles or {})}
         self._configs = dict(configs or {})
+        self._allow = allow
         self._made: dict[tuple[str, Role], Model] = {}
         self._lock = Lock()
 
@@ -130,6 +134,8 @@ class Models:
 
     def at(self, address: str, role: Role) -> Model:
         """The model at an address, whichever one the role has. Raises ModelError."""
+        if self._allow is not None:
+            self._allow(address, role)
         with self._lock:
             if (address, role) not in self._made:
                 self._made[address, role] = load(address, role, self._configs.get(address))

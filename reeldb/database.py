@@ -76,9 +76,11 @@ class Database:
         """The models that the archive names (the defaults where there is no archive yet),
         loaded when first needed."""
         if self._models is None:
+            from reeldb.models.approval import check_approved
             from reeldb.models.registry import Models
 
-            self._models = Models(self.archive.models if self.path.exists() else {})
+            roles = self.archive.models if self.path.exists() else {}
+            self._models = Models(roles, allow=check_approved)
         return self._models
 
     def set_model(self, role: str, address: str, *, base_url: str | None = None) -> None:
@@ -89,6 +91,7 @@ class Database:
         from typing import cast
 
         from reeldb.index.archive import Archive
+        from reeldb.models.approval import approve
         from reeldb.models.config import set_endpoint
         from reeldb.models.registry import NONE, load
         from reeldb.schema.models import Role
@@ -97,6 +100,7 @@ class Database:
             set_endpoint(address, base_url=base_url)
         if address != NONE:
             load(address, cast(Role, role))
+            approve(address)
         if self._archive is None:
             self._archive = Archive.open(self.path, create=True)
         self._archive.set_model(role, address)
