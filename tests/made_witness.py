@@ -85,6 +85,8 @@ class MadeWitness:
 
     def caption(self, seen: Seen) -> str:
         told = [f["text"] for visible in self.visible(seen) for f in visible]
+        if not seen.moments:  # asked to sum up what is quoted
+            told = [f["text"] for f in self.said(seen.prompt)]
         return " ".join(dict.fromkeys(told)) or NOTHING
 
     def answer(self, seen: Seen) -> dict[str, Any]:
