@@ -230,19 +230,22 @@ class Task:
 
     # Operators: asking
 
-    def ask(self, role: str, requests: Sequence[Request], form: Form[T]) -> list[Heard[T]]:
+    def ask(
+        self, role: str, requests: Sequence[Request], form: Form[T], temperature: float = 0.0
+    ) -> list[Heard[T]]:
         """One reply a request, in order; the model of the role is asked in parallel, once a
-        request ever. A reply that cannot be read is repaired once; nothing here raises for a
-        reply that is missing or wrong: see `Heard.status`.
+        request ever, at the temperature where it takes one. A reply that cannot be read is
+        repaired once; nothing here raises for a reply that is missing or wrong: see
+        `Heard.status`.
         """
         if any(r.pictures for r in requests) and not self.cast.sees(role):
             self.note(f"the {role} takes no pictures: it was asked without them")
             requests = [replace(r, pictures=()) for r in requests]
-        heard = self._replies(role, requests, form)
+        heard = self._replies(role, requests, form, temperature)
         wrong = [i for i, h in enumerate(heard) if h.status == UNPARSED]
         if wrong:
             again = [requests[i].again(heard[i].text, form.wish) for i in wrong]
-            for i, h in zip(wrong, self._replies(role, again, form), strict=True):
+            for i, h in zip(wrong, self._replies(role, again, form, temperature), strict=True):
                 heard[i] = h if h.status != UNPAID else heard[i]
         for h in heard:
             if h.status != "ok":
@@ -354,11 +357,13 @@ class Task:
         cost.made, cost.reused, cost.calls = len(bought), len(reused), len(bought)
         cost.outputs = {"captions": len(done), "missing": missing}
 
-    def _replies(self, role: str, requests: Sequence[Request], form: Form[T]) -> list[Heard[T]]:
+    def _replies(
+        self, role: str, requests: Sequence[Request], form: Form[T], temperature: float
+    ) -> list[Heard[T]]:
         if not requests:
             return []
         model = self.cast.model(role)
-        replies = Replies(self.work, role, model, form.schema, self._debit("chats"))
+        replies = Replies(self.work, role, model, form.schema, self._debit("chats"), temperature)
         pictures = [p for r in requests for p in r.pictures]
         inputs = {"role": role, "model": model.identity, "requests": len(requests)}
         inputs |= {"texts": [r.text for r in requests[:1]], **_times(pictures)}

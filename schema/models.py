@@ -261,3 +261,14 @@ class Metered(Protocol):
     """
 
     def metered(self, debit: Callable[[], bool]) -> Model: ...
+
+
+@runtime_checkable
+class Tempered(Protocol):
+    """A chat model that can be asked for more varied replies than its steadiest.
+
+    `tempered(t)` is the same model at sampling temperature t; the caller writes t into the
+    addresses of its replies. Any other model replies at its own temperature.
+    """
+
+    def tempered(self, temperature: float) -> Model: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from reeldb.models.openai.caller import Caller
 from reeldb.models.openai.speaker import Speaker
 from reeldb.schema.models import Message, Reply
 
@@ -22,4 +23,12 @@ class OpenAIChat(Speaker):
         return self.converse(messages, schema)
 
     def metered(self, debit: Callable[[], bool]) -> OpenAIChat:
-        return OpenAIChat(self.address, self.endpoint, caller=self.caller.metered(debit))
+        return self._as(self.caller.metered(debit), self.temperature)
+
+    def tempered(self, temperature: float) -> OpenAIChat:
+        return self._as(self.caller, temperature)
+
+    def _as(self, caller: Caller, temperature: float) -> OpenAIChat:
+        same = OpenAIChat(self.address, self.endpoint, caller=caller)
+        same.temperature = temperature
+        return same

@@ -42,6 +42,7 @@ class Speaker:
         self.identity = identity(address, endpoint)
         self.batch_size = endpoint.concurrency
         self.max_images = endpoint.max_images
+        self.temperature: float = TEMPERATURE
 
     def converse(self, chats: Sequence[Chat], schema: str | None = None) -> list[Reply]:
         """One reply a chat, in order."""
@@ -124,7 +125,7 @@ class Speaker:
         body: dict[str, Any] = {
             "model": self.caller.model,
             "messages": messages,
-            "temperature": TEMPERATURE,
+            "temperature": self.temperature,
             "seed": SEED,
         }
         if form:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from reeldb.index.ledger import ReplyRow
 from reeldb.query.fillers.base import Work
@@ -15,7 +15,7 @@ from reeldb.query.operators.captions import KEPT
 from reeldb.query.operators.grid import Picture
 from reeldb.schema.digests import request_key
 from reeldb.schema.errors import ModelError
-from reeldb.schema.models import ChatModel, Message, Metered, Reply
+from reeldb.schema.models import ChatModel, Message, Metered, Reply, Tempered
 
 if TYPE_CHECKING:
     from reeldb.schema.models import Image
@@ -69,8 +69,12 @@ class Replies:
     """One model's replies to requests of one role."""
 
     def __init__(
-        self, work: Work, role: str, model: ChatModel, schema: str, debit: Callable[[], bool]
-    ) -> None:
+        self, work: Work, role: str, model: ChatModel, schema: str, debit: Callable[[], bool],
+        temperature: float = 0.0,
+    ) -> None:  # fmt: skip
+        self.temperature = temperature
+        if temperature and isinstance(model, Tempered):
+            model = cast(ChatModel, model.tempered(temperature))
         self.work, self.role, self.schema = work, role, schema
         self.identity, self.address = model.identity, model.address
         self._model = model.metered(debit) if isinstance(model, Metered) else model
@@ -79,8 +83,10 @@ class Replies:
 
     def key(self, request: Request) -> str:
         videos = [self.work.catalog.video(p.rank).content_id for p in request.pictures]
+        warm = {"temperature": round(1000 * self.temperature)} if self.temperature else {}
         return request_key(
             {
+                **warm,
                 "what": "reply",
                 "text": request.text,
                 "turns": list(request.turns),

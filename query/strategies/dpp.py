@@ -18,7 +18,7 @@ import numpy as np
 from reeldb.query.strategies.diverse import greedy_dpp
 from reeldb.query.strategies.fusion import TEMPERATURE, fused
 from reeldb.query.strategies.interpret import interpreter_for
-from reeldb.query.strategies.options import count, one_of, positive, share
+from reeldb.query.strategies.options import count, one_of, positive, within
 from reeldb.query.strategies.overview import PRUNINGS, pruned
 from reeldb.query.strategies.plan import Line, Shape
 from reeldb.query.strategies.verdict import Verdict, insufficient, verdict
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 class Dpp:
     """The paper's parameters: `n` pictures, `reflections` rounds after the first retrieval,
     `beta` for the sharpness of entropy weights, `question_weight` (w0), `alpha` for relevance
-    against diversity. Ours: `queries` sub-queries, score `temperature`, and what a reflection
-    shows: `feedback` chosen pictures and `overview` ones kept by `pruning` (visual, temporal;
-    uniform: the overview alone). `weighting => 'uniform'` and `interpret => false` are the
-    paper's ablations D.1 and Table 4.
+    against diversity, `interpreter_temperature` (tau). Ours: `queries` sub-queries, score
+    `temperature`, and what a reflection shows: `feedback` chosen pictures and `overview` ones
+    kept by `pruning` (visual, temporal; uniform: the overview alone). `weighting => 'uniform'`
+    and `interpret => false` are the paper's ablations D.1 and Table 4.
 
     `videos` bounds how many videos are looked at: of more, the likeliest.
     """
@@ -49,6 +49,7 @@ class Dpp:
     beta: float = 2.2
     question_weight: float = 0.6
     temperature: float = TEMPERATURE
+    interpreter_temperature: float = 0.8
     feedback: int = 16
     overview: int = 16
     pruning: str = "visual"
@@ -67,9 +68,10 @@ class Dpp:
         count("dpp", "feedback", self.feedback, 0, 256)
         count("dpp", "overview", self.overview, 0, 256)
         count("dpp", "videos", self.videos, 1, 1000)
-        share("dpp", "alpha", self.alpha, below=True)
-        share("dpp", "question_weight", self.question_weight)
+        within("dpp", "alpha", self.alpha, below=True)
+        within("dpp", "question_weight", self.question_weight)
         positive("dpp", "temperature", self.temperature)
+        within("dpp", "interpreter_temperature", self.interpreter_temperature, 2)
         positive("dpp", "fps", self.fps)
         positive("dpp", "beta", self.beta)
         one_of("dpp", "pruning", self.pruning, PRUNINGS)
@@ -109,7 +111,9 @@ class Dpp:
         grid, vectors = self._candidates(task)
         if not len(grid):
             return []
-        interpreter = interpreter_for(task, reasoner, self.queries, self.interpret)
+        interpreter = interpreter_for(
+            task, reasoner, self.queries, self.interpret, self.interpreter_temperature
+        )
         overview = task.uniform(self.n, grid)
         queries = interpreter.queries(overview, ())
         chosen = self._retrieve(task, grid, vectors, queries)

@@ -34,14 +34,16 @@ class Interpreter(Protocol):
         ...
 
 
-def interpreter_for(task: Task, reasoner: Reasoner, most: int, interpret: bool) -> Interpreter:
+def interpreter_for(
+    task: Task, reasoner: Reasoner, most: int, interpret: bool, temperature: float
+) -> Interpreter:
     """The role's model, where a language model answers or it is named; else the parts of the
     question, and the answer says so."""
     if not interpret:
         return Parts(())
     asks = reasoner.name == "chat" or "interpreter" in task.cast.named
     if asks and task.cast.has("interpreter"):
-        return Written(task, most)
+        return Written(task, most, temperature)
     task.note("no model wrote sub-queries: they are the parts of the question and its options")
     return Parts(parts_of(task.question, [c.text for c in task.choices], most))
 
@@ -63,8 +65,8 @@ class Written:
 
     learns = True
 
-    def __init__(self, task: Task, most: int) -> None:
-        self._task, self._most = task, most
+    def __init__(self, task: Task, most: int, temperature: float) -> None:
+        self._task, self._most, self._temperature = task, most, temperature
 
     def queries(self, pictures: Sequence[Picture], last: Sequence[str]) -> Sequence[str]:
         text = "\n".join(
@@ -76,7 +78,8 @@ class Written:
             ]
         )
         form = queries_form(self._task.question, self._most)
-        [heard] = self._task.ask("interpreter", [Request(text, tuple(pictures))], form)
+        request = Request(text, tuple(pictures))
+        [heard] = self._task.ask("interpreter", [request], form, self._temperature)
         return tuple(last) if heard.value is None else heard.value
 
 

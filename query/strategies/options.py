@@ -27,8 +27,10 @@ def positive(strategy: str, option: str, value: float | None) -> None:
         raise BindError(f"{strategy}({option} => {value}): {option} is a number above 0")
 
 
-def share(strategy: str, option: str, value: float, *, below: bool = False) -> None:
-    """Raises BindError unless the value lies in 0..1, or in 0..1 without 1 for `below`."""
-    if not 0 <= value <= 1 or (below and value == 1):
-        most = "below 1" if below else "1"
-        raise BindError(f"{strategy}({option} => {value}): {option} is a number from 0 to {most}")
+def within(
+    strategy: str, option: str, value: float, most: float = 1, *, below: bool = False
+) -> None:
+    """Raises BindError unless 0 <= value <= most, or 0 <= value < most for `below`."""
+    if not 0 <= value <= most or (below and value == most):
+        end = f"below {most:g}" if below else f"{most:g}"
+        raise BindError(f"{strategy}({option} => {value}): {option} is a number from 0 to {end}")

@@ -98,6 +98,16 @@ def test_an_overview_is_pruned_as_asked(pruning: str, truthful: Both, ten_minute
         assert len(reflected.moments) == 11 and len(kept) >= 5
 
 
+def test_only_the_interpreter_is_asked_at_a_temperature(truthful: Both, ten_minutes: Bench) -> None:
+    db, server = truthful
+    ask(db, ten_minutes, "needle", n=8, reflections=0)
+    ask(db, ten_minutes, "needle", n=8, reflections=0, interpreter_temperature=0.5)
+    asked = [s.body["temperature"] for s in interpreted(server)]
+    assert asked == [0.8, 0.5]  # other addresses: the second was not taken from the first
+    rest = [s for s in server.requests if s not in interpreted(server)]
+    assert rest and {s.body["temperature"] for s in rest} == {0}
+
+
 def test_the_same_question_again_makes_no_call(truthful: Both, ten_minutes: Bench) -> None:
     db, server = truthful
     first = ask(db, ten_minutes, "scattered")
@@ -206,7 +216,8 @@ def test_a_question_of_one_clause_without_options_has_no_parts() -> None:
 @pytest.mark.parametrize(
     "options",
     [{"n": 0}, {"alpha": 1}, {"question_weight": 2}, {"temperature": 0}, {"pruning": "x"},
-     {"weighting": "x"}, {"reflections": 99}, {"beta": 0}, {"videos": 0}],
+     {"weighting": "x"}, {"interpreter_temperature": 3}, {"reflections": 99}, {"beta": 0},
+     {"videos": 0}],
 )  # fmt: skip
 def test_an_option_out_of_range_is_named(options: dict[str, Any]) -> None:
     with pytest.raises(BindError, match=next(iter(options))):
