@@ -16,6 +16,7 @@ PARTS = (
     ["benchmarks.ingest"],
     ["benchmarks.search", "200000", "512"],
     ["benchmarks.shots"],
+    ["benchmarks.fill"],
 )
 
 
