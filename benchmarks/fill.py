@@ -174,7 +174,7 @@ def limit(place: Path) -> None:
     db.set_model("captioner", address.replace("batch=1000", "batch=16"))  # the size of a wave
     running = engine(db)
     rows = running.sql("SELECT video, start_s, caption FROM scenes").arrow()
-    statement = "SELECT video, start_s FROM scenes WHERE matches(caption, 'a rabbit sits') LIMIT 5"
+    statement = "SELECT video, start_s FROM scenes WHERE matches(caption, 'an animal sits') LIMIT 5"
     result = running.sql(statement)
     calls = [0]
 
