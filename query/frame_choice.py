@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from reeldb.query.operators.grid import spread
 from reeldb.query.strategies.diverse import greedy_dpp
+from reeldb.query.strategies.fusion import standardised
 
 Ints = NDArray[np.int64]
 Relevance = NDArray[np.float64]
@@ -41,8 +42,8 @@ def topk(relevance: Relevance, vectors: Vectors, k: int) -> Ints:
 
 
 def dpp(relevance: Relevance, vectors: Vectors, k: int) -> Ints:
-    """Relevant and unlike one another (`strategies.diverse`)."""
-    return greedy_dpp(vectors(), relevance, k).order
+    """Relevant and unlike one another, as the strategy `dpp` chooses by the question alone."""
+    return greedy_dpp(vectors(), standardised(relevance[None])[0], k).order
 
 
 METHODS: dict[str, Method] = {

@@ -149,6 +149,19 @@ def test_without_sub_queries_the_question_alone_chooses(truthful: Both, ten_minu
     assert answer.answer == ten_minutes.questions("needle")[0].answer
 
 
+def test_select_frames_chooses_as_the_question_alone_does(
+    truthful: Both, ten_minutes: Bench
+) -> None:
+    db, _ = truthful
+    question = ten_minutes.questions("scattered")[0].question
+    answer = db.ask(question, strategy="dpp", options={"interpret": False, "n": FEW})
+    [step] = of(answer, "select")
+    rows = db.sql(
+        f"SELECT video, t_s FROM select_frames(?, k => {FEW}, method => 'dpp')", [question]
+    ).fetchall()
+    assert sorted(map(list, rows)) == sorted(step.outputs["at"])
+
+
 FAULTS = {
     "no JSON": garbage(),
     "empty": Fault(body=completion("")),
