@@ -251,6 +251,7 @@ class Snapshot:
         start_s, end_s = (moved(rows[n].to_numpy(), starts) for n in ("start_s", "end_s"))
         at = {"start_s": np.maximum(start_s, 0.0), "end_s": np.minimum(end_s, durations)}
         for name, values in at.items():
-            rows = rows.set_column(rows.column_names.index(name), name, pa.array(values))
-        kept = (end_s > 0) & (start_s < durations)
+            column = pa.array(values, from_pandas=True)  # NaN is NULL
+            rows = rows.set_column(rows.column_names.index(name), name, column)
+        kept = ~(end_s <= 0) & ~(start_s >= durations)
         return rows.filter(pa.array(kept)), rank[kept]
