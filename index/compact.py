@@ -21,7 +21,7 @@ from reeldb.index.lock import living_claims
 from reeldb.index.matrix import forget
 from reeldb.index.spaces import EMBEDDINGS, space_table
 from reeldb.index.store import any_of, chunks
-from reeldb.index.tidy import keep_s
+from reeldb.index.tidy import AT_START, keep_s
 from reeldb.index.vectors import ANN_ROWS, VectorSearch
 from reeldb.schema.tables import INGESTED
 
@@ -48,7 +48,8 @@ def compact(
 ) -> Compaction:
     """Make the archive small and quick. Raises ArchiveError where it cannot be written.
 
-    Versions that were superseded less than `superseded_s` (default: `tidy.keep_s`) ago stay.
+    Versions that were superseded less than `superseded_s` (default: `tidy.keep_s`, none
+    of tables that statements read at their start) ago stay.
     Spaces of at least `ann_rows` vectors get their approximate index.
     """
     bytes_before, files_before = size(archive)
@@ -57,11 +58,16 @@ def compact(
         with archive.lock():
             removed += _orphans(archive, table) + _superseded(archive, table)
             merge(archive, table)
-            archive.store.clean(table, keep_s(table) if superseded_s is None else superseded_s)
+            archive.store.clean(table, _kept_s(table) if superseded_s is None else superseded_s)
     _forget_lost_spaces(archive)
     build_indices(archive, ann_rows)
     bytes_after, files_after = size(archive)
     return Compaction(removed, bytes_before, bytes_after, files_before, files_after)
+
+
+def _kept_s(table: str) -> float:
+    """A statement that has not read these yet has paid for nothing and starts again."""
+    return 0.0 if table in AT_START else keep_s(table)
 
 
 def tidy(archive: Archive) -> Compaction | None:
