@@ -18,7 +18,7 @@ from tests.query.film import Film, Oracle, film, needle
 from tests.witness import Seen
 
 EVENT = needle(1, 100, seconds=20)
-EVERY = sorted(STRATEGIES)
+EVERY = ("uniform", "topk", "dpp", "tree", "descent")  # those that answer in one call of their own
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def four(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Film]:
         yield four
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", sorted(STRATEGIES))
 def test_a_replay_gives_the_same_answer_and_asks_no_model(four: Film, name: str) -> None:
     answer = four.ask(Oracle(EVENT), strategy=name)
     before = four.server.calls
@@ -80,7 +80,7 @@ def test_explain_bounds_what_then_happens_and_calls_nothing(four: Film, name: st
     plan = "\n".join(str(r[0]) for r in four.engine.sql(f"EXPLAIN {statement}"))
     assert four.server.calls == 0
     captions, calls = re.findall(r"^at most ([\d,]+) captions and ([\d,]+) calls", plan, re.M)[0]
-    for other in EVERY:
+    for other in STRATEGIES:
         assert other in plan
     answer = four.ask(Oracle(EVENT), strategy=name)
     assert answer.captions_made <= int(captions.replace(",", ""))
