@@ -78,9 +78,8 @@ class Descent:
         searched = self.rounds + 1 if shape.chat and self.scorer == "model" else 0
         straight, most = min(straight, opened + leaves), min(most, opened + leaves)
         return [
-            Line("caption", most - min(leaves, most), kind="node",
-                 about=f"nodes; {straight} captions in all without backtracking"),
-            Line("caption", min(leaves, most), about="pictures of expanded leaves"),
+            Line("caption", most, kind="node",
+                 about=f"nodes, and pictures of leaves; {straight} without backtracking"),
             Line("search", calls=searched, about=f"at most {self.rounds} rounds"),
             Line("answer", calls=int(shape.chat and self.reasoner),
                  about=f"from captions and {self.answer_pictures} pictures"),
