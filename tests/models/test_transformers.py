@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -331,6 +333,20 @@ def test_a_base_model_without_a_chat_template_is_refused(tmp_path: Path) -> None
 def test_a_role_that_it_has_not_is_refused() -> None:
     with pytest.raises(ModelError, match="cannot be the embedder"):
         load("transformers:org/model", "embedder")
+
+
+def test_the_gpu_check_runs_here_and_says_what_it_did_not_check(
+    folders: Callable[[str], Path],
+) -> None:
+    script = Path(__file__).resolve().parents[2] / "scripts" / "gpu_check.py"
+    told = subprocess.run(
+        [sys.executable, script, folders("qwen_vl"), "--captions", "4"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "4 captions of up to 32 tokens" in told
+    assert "batches of [4, 2, 2], 0 lost" in told and "not checked: " in told
 
 
 def test_captions_of_an_archive_are_made_and_kept(
