@@ -150,3 +150,28 @@ def test_a_summary_without_a_language_model_is_a_list_of_what_was_read(db: Datab
         assert (answer.status, answer.reasoner) == ("complete", "extract"), answer.notes
         assert any("no language model wrote" in n for n in answer.notes)
         assert answer.evidence and answer.text
+
+
+@pytest.mark.parametrize("name", ["uniform", "topk", "dpp", "tree", "descent"])
+def test_every_strategy_runs_offline_and_says_who_answered(db: Database, name: str) -> None:
+    answer = db.ask("is it blue or orange?", choices=["orange", "blue"], strategy=name,
+                    video="a.mp4")  # fmt: skip
+    assert answer.reasoner == "embedding"
+    assert any("without a language model" in n for n in answer.notes)
+    assert answer.status == "complete"
+    assert answer.choice is not None and answer.choice.text == "blue"
+    assert all(0 <= e.start_s < e.end_s <= 8 for e in answer.evidence)
+
+
+def test_a_model_is_named_for_a_role_and_a_reasoner_by_kind(db: Database) -> None:
+    answer = db.ask("red?", strategy="topk(captioner => 'fake:captioner?reply=a+bus', k => 2)")
+    assert {e.text for e in answer.evidence} == {"a bus"}
+    with pytest.raises(BindError, match="reasoner needs a vision or chat model"):
+        db.ask("red?", strategy="topk(reasoner => 'chat')")
+
+
+def test_words_of_all_kinds_say_which_videos_are_worth_a_look(db: Database) -> None:
+    answer = db.ask("something yellow", strategy="tree(videos => 1)")
+    found = next(s for s in answer.trace if s.operator == "narrow")
+    assert found.outputs["videos"] == ["b.mp4"]
+    assert answer.evidence[0].video == "b.mp4"
