@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -344,6 +345,7 @@ def test_the_gpu_check_runs_here_and_says_what_it_did_not_check(
         capture_output=True,
         text=True,
         check=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
     ).stdout
     assert "4 captions of up to 32 tokens" in told
     assert "batches of [4, 2, 2], 0 lost" in told and "not checked: " in told
