@@ -235,7 +235,7 @@ def told(lines: Sequence[tuple[float, str]]) -> str:
     """Readings as lines with their times; what is read again and again is told once.
 
     >>> told([(1.0, "EXIT"), (2.0, "EXIT"), (3.0, "Bar")])
-    '0:01 EXIT\\n0:03 Bar'
+    '00:00:01 EXIT\\n00:00:03 Bar'
     """
     first = {text: t for t, text in reversed(lines)}
     return "\n".join(f"{clock(round(t, 3))} {text}" for text, t in sorted(first.items(), key=_time))
