@@ -28,7 +28,8 @@ from reeldb.evaluation.run import Line, Setting, run
 from reeldb.evaluation.table import rows_of
 from reeldb.models.registry import LOADERS
 
-STRATEGIES = ("uniform", "topk(k => 32)", "dpp", "tree", "descent", "recursive")
+STRATEGIES = ("uniform", "topk(k => 32)", "dpp", "tree", "descent", "mapreduce",
+              "recursive", "auto")  # fmt: skip
 CALL_S, WIDE = 0.2, 16
 ROUNDS = ("first", "again", "new")
 HEAD = ("minutes", "strategy", "round", "accuracy", "95 %", "recall", "captions made", "reused",

@@ -25,6 +25,8 @@ _LINE = re.compile(r"^\[(\d+)\] (.*)$", re.M)
 _NODE = re.compile(r"^(\d+:\d+) (.*)$", re.M)
 _MENU = re.compile(r"^(DRILL|EXPAND) (\d+:\d+)( \(open already\))?$", re.M)
 _QUESTION = re.compile(r"<question>\n(.*?)\n</question>", re.S)
+_SPAN = re.compile(r"^\(([\d.]+), ([\d.]+)\): (.*)$", re.M)
+_PARTS = re.compile(r"^video (\d+), \([^)]*\): .*?; spans: (.*?); confidence", re.M)
 _SHOWN = "the picture of this time"
 
 
@@ -40,6 +42,11 @@ class MadeWitness:
     def __call__(self, seen: Seen) -> str:
         parts = (seen.schema or {}).get("properties", {})
         for part, answer in (
+            ("context", self.intent),
+            ("combine", self.merged),
+            ("local", self.goals),
+            ("finding", self.finding),
+            ("characters", lambda _: {"characters": []}),
             ("queries", self.queries),
             ("scores", self.scores),
             ("action", self.action),
@@ -144,6 +151,46 @@ class MadeWitness:
                 )
                 asked = {o: names[o] for o in options.values()}
                 return asked[option] == max(asked.values()) > 0
+
+    def intent(self, seen: Seen) -> dict[str, Any]:
+        """What a part says of the question, and at which scenes."""
+        asks, pictures = self.question(seen), self.visible(seen)
+        lines = _SPAN.findall(seen.prompt)
+        known = [self.said(text) for _, _, text in lines]
+        if len(pictures) == len(known):
+            known = [a + b for a, b in zip(known, pictures, strict=True)]
+        spans, texts = [], dict[str, None]()
+        for (start_s, end_s, _), found in zip(lines, known, strict=True):
+            mine = [f["text"] for f in found if matters(asks, f)]
+            if mine:
+                spans.append({"start_s": float(start_s), "end_s": float(end_s)})
+            texts |= dict.fromkeys(mine)
+        said = " ".join(texts) or "nothing here"
+        return {"reasoning": said, "spans": spans, "context": False, "characters": [],
+                "confidence": 5 if spans else 1}  # fmt: skip
+
+    def merged(self, seen: Seen) -> dict[str, Any]:
+        """The parts' spans as they are, and what they say together."""
+        asks = self.question(seen)
+        spans = [
+            {"video": int(v), "start_s": float(a), "end_s": float(b)}
+            for v, listed in _PARTS.findall(seen.prompt)
+            for a, b in re.findall(r"\(([\d.]+), ([\d.]+)\)", listed)
+        ]
+        whole = asks.get("give") in ("count", "most")
+        return {"reasoning": "see the parts", "spans": spans, "characters": [],
+                "scope": "global" if whole else "local", "combine": "sum" if whole else "merge",
+                "whole": whole}  # fmt: skip
+
+    def goals(self, seen: Seen) -> dict[str, Any]:
+        """The question itself, both times: by it the witness knows what to look for."""
+        match = _QUESTION.search(seen.prompt)
+        return {"local": match[1] if match else "", "global": match[1] if match else ""}
+
+    def finding(self, seen: Seen) -> dict[str, Any]:
+        asks = self.question(seen)
+        found = [f["text"] for known in self.visible(seen) for f in known if matters(asks, f)]
+        return {"finding": " ".join(dict.fromkeys(found)) or "nothing of it", "confidence": 5}
 
     def scores(self, seen: Seen) -> dict[str, Any]:
         """3 for a thing that says what is asked for, 2 for one of the character, else 1."""
