@@ -102,7 +102,7 @@ def bound(engine: Engine, question: Question, *, dry: bool = False) -> Asked:
     """Binds the question, runs the statement that finds its scope, and lets `auto` choose;
     `dry` calls no model."""
     auto = question.strategy == AUTO
-    picked = chosen("topk" if auto else question.strategy, question.options)
+    picked = chosen(question.strategy, question.options)
     cast = Cast(engine.models, picked.roles)
     reasoner_for(cast, picked.reasoner)
     scope, parameters = _scope(question)

@@ -18,7 +18,7 @@ from reeldb.query.strategies.map_forms import Intent
 from reeldb.query.strategies.options import count, one_of, positive
 from reeldb.query.strategies.plan import Line, Shape
 from reeldb.query.strategies.scene_work import MOST, SEEING, Scene, SceneWork
-from reeldb.query.strategies.verdict import Verdict, insufficient, verdict
+from reeldb.query.strategies.verdict import Verdict, from_pictures, insufficient, verdict
 from reeldb.query.task import Seen
 from reeldb.schema.spans import clock
 
@@ -99,8 +99,9 @@ class MapReduce:
         work = SceneWork(task, self)
         work.caption(grid)
         if not any(s.text for s in work.scenes):
-            nothing = insufficient(task, "no scene could be captioned")
-            return replace(nothing, status="partial") if task.partial else nothing
+            nothing = from_pictures(task, reasoner, "no scene could be captioned")
+            unread = task.partial and not nothing.answer
+            return replace(nothing, status="partial") if unread else nothing
         if reasoner.name != "chat":
             seen = [_seen(s, work.text(s)) for s in work.scenes if s.text]
             return verdict(task, reasoner.conclude(seen))

@@ -11,7 +11,7 @@ from reeldb.query.strategies.chunk_work import Chunk, ChunkWork, chunks_of
 from reeldb.query.strategies.options import count, one_of, positive
 from reeldb.query.strategies.plan import Line, Shape
 from reeldb.query.strategies.routing import TOOLS, route
-from reeldb.query.strategies.verdict import Verdict, insufficient, verdict
+from reeldb.query.strategies.verdict import Verdict, from_pictures, insufficient, verdict
 
 if TYPE_CHECKING:
     from reeldb.query.reasoners import Reasoner
@@ -104,8 +104,8 @@ class Recursive:
         self, task: Task, reasoner: Reasoner, work: ChunkWork, found: Sequence[Seen]
     ) -> Verdict:
         if not any(s.words for s in found):
-            nothing = insufficient(task, "nothing could be read of any chunk")
-            ended = task.work.budget.ended_by is not None
+            nothing = from_pictures(task, reasoner, "nothing could be read of any chunk")
+            ended = not nothing.answer and task.work.budget.ended_by is not None
             return replace(nothing, status="partial") if ended else nothing
         silent = sum(not s.words for s in found)
         if silent:

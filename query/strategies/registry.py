@@ -44,7 +44,8 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "recursive": Recursive,
     "lookup": Lookup,
 }
-AUTO = "auto"  # `strategies.auto` chooses one of the others
+AUTO = "auto"  # `strategies.auto` chooses one of the others, once the scope is known
+UNTIL_CHOSEN = "uniform"
 REASONERS = ("chat", "embedding")
 
 
@@ -63,6 +64,7 @@ def chosen(name: str, options: Mapping[str, object]) -> Chosen:
 
     `reasoner => 'embedding' | 'chat'` chooses the kind, `reasoner => 'ADDRESS'` the model.
     """
+    name = UNTIL_CHOSEN if name == AUTO else name
     if name not in STRATEGIES:
         raise BindError(f"no strategy {name!r}; {near(name, [AUTO, *STRATEGIES])}")
     own: dict[str, object] = {}
