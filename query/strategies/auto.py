@@ -16,6 +16,7 @@ ONE_CALL = 64  # pictures that a single answer call is shown
 SHORT_S = 600.0
 FEW_CALLS = 12  # of a budget: not enough to search with
 SCENES_A_PART = 32
+SCENE_S = 8.0  # four pictures, one every two seconds
 
 _LOOKUP = re.compile(
     r"^\s*(?:how many (?:\w+ ){0,2}?(?:videos?|scenes?|shots?|frames?|captions?|answers?)\b"
@@ -75,6 +76,12 @@ class Facts:
         }  # fmt: skip
 
     @property
+    def short_scenes(self) -> bool:
+        """Whether a scene's few pictures are likely to show all that happens in it. Without
+        grounded vectors there is nothing better, and it does not matter."""
+        return not self.grounded or self.length_s <= SCENE_S * self.scenes
+
+    @property
     def reading(self) -> float:
         """Calls that reading every scene would take: captions that are missing, and parts."""
         return self.scenes * (1 - self.cached) + 2 * self.scenes / SCENES_A_PART + 8
@@ -114,12 +121,12 @@ RULES: tuple[Rule, ...] = (
          "uniform", "the budget is small and there are no vectors"),
     Rule(lambda f: f.kind == "summary",
          "recursive", "a question about the whole: every stretch is read in order"),
-    Rule(lambda f: f.kind in ("count", "order") and f.reading <= f.calls,
+    Rule(lambda f: f.kind in ("count", "order") and f.short_scenes and f.reading <= f.calls,
          "mapreduce", "counting and ordering need every scene, and the budget reads them all"),
-    Rule(lambda f: f.cached >= 0.8 and f.reading <= f.calls,
-         "mapreduce", "most scenes are captioned already: reading them all is cheap"),
     Rule(lambda f: f.grounded and f.sees,
          "dpp", "the vectors know pictures and texts: relevant, unlike pictures are shown"),
+    Rule(lambda f: f.cached >= 0.8 and f.reading <= f.calls,
+         "mapreduce", "most scenes are captioned already: reading them all is cheap"),
     Rule(lambda f: f.length_s > SHORT_S,
          "descent", "the scope is long: a search goes down to the moment"),
     Rule(lambda f: f.vectors,
