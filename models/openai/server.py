@@ -11,7 +11,7 @@ import math
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
 from threading import Condition, Event, Lock
 from typing import TYPE_CHECKING, Any
@@ -84,6 +84,12 @@ class Server:
             if self._client is not None:
                 self._client.close()
             self._client = None
+
+    def __del__(self) -> None:
+        # One that falls out of `server_at` leaves no connection open; at exit the client's own
+        # modules may be gone already.
+        with suppress(Exception):
+            self.close()
 
     @contextmanager
     def slot(self, limit: int, stop: Event) -> Iterator[None]:

@@ -13,6 +13,7 @@ from reeldb.index.ledger import CaptionRow, Ledger
 from reeldb.index.status import status
 from reeldb.schema.digests import digest
 from reeldb.schema.errors import ArchiveError
+from reeldb.schema.migrations import FORMAT
 from reeldb.schema.relations import RELATIONS
 from tests.archives import THUMBNAIL, make_archive, synthetic_video, unit
 
@@ -95,7 +96,7 @@ def test_status_counts_what_is_there(odd: Archive) -> None:
     assert told["captions"] == {"fake": 1}
     assert told["subtitles_and_speech"] == {"subtitle": 1}
     assert told["models"] == {"embedder": "fake:test"}
-    assert told["bytes"] > 10_000 and told["format"] == 1 and not told["read_only"]
+    assert told["bytes"] > 10_000 and told["format"] == FORMAT and not told["read_only"]
     assert told["versions"]["scenes"] == odd.store.version("scenes")
 
 

@@ -24,7 +24,8 @@ def values(kind: pa.DataType) -> st.SearchStrategy[Any]:
         fields = {f.name: values(f.type) for f in kind}
         return st.none() | st.fixed_dictionaries(fields)
     if pa.types.is_fixed_size_list(kind):
-        return st.lists(st.floats(width=32, allow_nan=False), min_size=3, max_size=3)
+        width = kind.value_type.bit_width
+        return st.lists(st.floats(width=width, allow_nan=False), min_size=3, max_size=3)
     if pa.types.is_list(kind):
         return st.none() | st.lists(values(kind.value_type), max_size=3)
     plain: dict[pa.DataType, st.SearchStrategy[Any]] = {
