@@ -239,13 +239,16 @@ UNPAID = "the budget allows no further call for it"
 
 @runtime_checkable
 class Streaming(Protocol):
-    """A captioner that keeps several requests in flight, and begins the next whenever one ends.
+    """A captioner that begins the next requests while others are worked on.
 
     `stream` gives each reply with the place of its request, as it comes. Requests are taken
-    one at a time, from several threads, when they can be sent; none is begun after the
-    iterator is closed. Raises ModelError, after the replies that were paid for, where no
-    request can work.
+    one at a time, from threads of its own, when they can be sent, or up to `ahead` of them
+    before that; none is begun after the iterator is closed. Raises ModelError, after the
+    replies that were paid for, where no request can work.
     """
+
+    @property
+    def ahead(self) -> int: ...
 
     def stream(self, requests: Iterable[CaptionRequest]) -> Iterator[tuple[int, Reply]]: ...
 

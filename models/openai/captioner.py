@@ -18,6 +18,11 @@ class OpenAICaptioner(Speaker):
     def image_size(self) -> int:
         return self.endpoint.image_size
 
+    @property
+    def ahead(self) -> int:
+        """None: a request is sent as soon as it is taken."""
+        return 0
+
     def caption(self, requests: Sequence[CaptionRequest]) -> list[Reply]:
         """One reply a request. Raises ModelError (see `Speaker`)."""
         return self.converse([[Message("user", r.prompt, r.images, r.times_s)] for r in requests])

@@ -6,8 +6,9 @@ rows --claimed, a batch at a time--> pictures decoded --> in flight --> written,
 ```
 
 Nothing waits for the slowest of a batch, pictures are read while others are in flight, and
-what has come back is written meanwhile. Requests that are out and not yet written are never
-more than a batch and a half, so that is the most that killing the process loses.
+what has come back is written meanwhile. Requests that are sent and not yet written are never
+more than a batch and a half, so that is the most that killing the process loses. A model that
+works on whole batches has the next one read ahead, which costs no call.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class Flow:
         self._asked: list[int] = []
         self._closed = False
         self._guard = Lock()
+        self._reading = Lock()  # held while pictures are decoded
         self._room = Condition(self._guard)
         self._most = captions.size + self._group
         self._out = 0  # requests that are out and not yet written
@@ -68,6 +70,7 @@ class Flow:
         """Sends, and writes what comes back. Raises what the model raises, after writing."""
         gathered: list[tuple[int, Reply]] = []
         oldest = 0.0
+        self._most += model.ahead
         try:
             for place, reply in model.stream(self._requests()):
                 oldest = oldest if gathered else time.monotonic()
@@ -87,7 +90,10 @@ class Flow:
         for chunk in chunks(self.rows, self.captions.size):
             granted, ended = self._begin(chunk)
             for row in granted:
-                request = self.captions.request(row)
+                with self._reading:
+                    if self._closed:
+                        return
+                    request = self.captions.request(row)
                 if request is None:
                     self._written([row], sent=False)
                     continue
@@ -149,13 +155,16 @@ class Flow:
                 self._room.notify_all()
 
     def _close(self) -> None:
-        """Frees what is left, and lets no thread that is still running claim more."""
+        """Frees what is left, and lets no thread that is still running claim or decode more:
+        the files that it reads are about to be closed."""
         with self._room:
             self._closed = True
             for claim in set(self._claim_of.values()):
                 claim.free()
             self._claim_of.clear()
             self._room.notify_all()
+        with self._reading:
+            pass
 
 
 def flow(captions: Captions, rows: Sequence[int], model: Streaming) -> None:
