@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from queue import SimpleQueue
 from threading import Event, Semaphore, Thread
 from typing import TypeVar
@@ -10,7 +10,7 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-def gathered_ahead(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+def gathered_ahead(items: Iterable[Item], size: int) -> Generator[list[Item], None, None]:
     """Batches of `size` items in order, the last one shorter.
 
     One daemon thread advances `items`, and is never more than one batch ahead. What `items`

@@ -64,6 +64,6 @@ def test_stopping_early_leaves_no_thread_behind() -> None:
     items = Watched(100)
     batches = gathered_ahead(items, 4)
     next(batches)
-    batches.close()  # type: ignore[attr-defined]
+    batches.close()
     assert none_is_left()
     assert not items.begun[9].is_set()
