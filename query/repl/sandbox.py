@@ -12,7 +12,7 @@ from reeldb.schema.errors import BindError, ExecuteError
 
 MOST_OUTPUT = 20_000  # characters that a snippet may print
 MOST_CALLS = 1_000  # of functions, in a session
-LIMITS = {
+LIMITS: dict[str, Any] = {
     "max_feed_duration_secs": 10.0,
     "max_turn_duration_secs": 2.0,  # between two calls; Ctrl-C waits no longer than this
     "max_memory": 256 << 20,
@@ -44,7 +44,7 @@ class Sandbox:
     Raises BindError where pydantic-monty is not installed.
     """
 
-    def __init__(self, functions: Functions, limits: dict[str, Any] | None = None) -> None:
+    def __init__(self, functions: Functions, limits: Any = None) -> None:
         try:
             import pydantic_monty
         except ImportError:
