@@ -17,6 +17,7 @@ from reeldb.query.fillers.base import Batch, Keys, Work
 from reeldb.query.fillers.captions import Captions
 from reeldb.query.prices import is_here
 from reeldb.query.prompts import JUDGE
+from reeldb.query.prompts.asking import quoted
 from reeldb.schema.digests import digest, request_key
 from reeldb.schema.errors import ModelError
 from reeldb.schema.models import UNPAID, ChatModel, Message, Reply
@@ -172,8 +173,8 @@ class Verdicts:
 
     def _prompt(self, key: int) -> str:
         caption = self.captions_by_row.get(key, "")
-        about = f"\n<description>\n{caption}\n</description>" if caption else ""
-        return f"{JUDGE.text}\n<statement>\n{self.text}\n</statement>{about}"
+        about = [quoted("description", caption)] if caption else []
+        return "\n".join([JUDGE.text, quoted("statement", self.text), *about])
 
     def _key(self, key: int) -> str:
         request: dict[str, object] = {

@@ -74,9 +74,10 @@ class ChatReasoner:
                 "ANSWER",
                 f"Rounds left: {view.rounds_left}.",
                 SEARCH_FORM,
-                *([f"Your last reply was no use: {view.problem}."] if view.problem else []),
+                *(["Your last reply was no use.", quoted("why", view.problem)] if view.problem
+                  else []),
             ]
-        )
+        )  # fmt: skip
         [heard] = self._task.ask("searcher", [Request(text)], action_form())
         if heard.value is None:
             return Action("ANSWER" if heard.status == UNPAID else "invalid", text="")

@@ -110,7 +110,8 @@ class Lookup:
                 return heard.value, task.select(heard.value)
             except ReelError as error:
                 task.note(f"the SELECT {heard.value!r} could not run: {error}")
-                request = request.again(heard.text, f"It cannot run: {error}\n{FORM}")
+                why = quoted("error", str(error))
+                request = request.again(heard.text, f"It cannot run.\n{why}\n{FORM}")
         return Verdict("", None, None, (), "failed")
 
 
