@@ -12,7 +12,7 @@ from reeldb.schema.errors import BindError, ExecuteError
 
 MOST_OUTPUT = 20_000  # characters that a snippet may print
 MOST_CALLS = 1_000  # of functions, in a session
-LIMITS: dict[str, Any] = {
+LIMITS = {
     "max_feed_duration_secs": 10.0,
     "max_turn_duration_secs": 2.0,  # between two calls; Ctrl-C waits no longer than this
     "max_memory": 256 << 20,
@@ -53,7 +53,8 @@ class Sandbox:
                 "installed: pip install 'reeldb[repl]', or use planner => 'fixed'"
             ) from None
         self._monty = pydantic_monty
-        self.functions, self.limits = functions, limits or LIMITS
+        self.functions = functions
+        self.limits: Any = limits or LIMITS  # a TypedDict of a package that may be absent
         self.calls = 0
         self._stack = ExitStack()
         self._session: Any = None
