@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from reeldb.models.registry import load
@@ -20,6 +19,7 @@ from reeldb.models.transformers.conversation import conversation, without_system
 from reeldb.schema.errors import ModelError
 from reeldb.schema.models import CaptionRequest, Message, Role
 from tests.models import tiny
+from tests.models.tiny import picture
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -57,10 +57,6 @@ def chat(folders: Callable[[str], Path]) -> Callable[..., TransformersChat]:
         return model
 
     return make
-
-
-def picture(seed: int, width: int = 64, height: int = 40) -> np.ndarray:
-    return np.random.default_rng(seed).integers(0, 255, (height, width, 3), dtype=np.uint8)
 
 
 def requests() -> list[CaptionRequest]:

@@ -19,7 +19,7 @@ from reeldb.schema.models import CaptionRequest, Streaming
 from tests.clips import make_clip
 from tests.models import tiny
 from tests.models.test_ahead import none_is_left
-from tests.models.test_transformers import picture
+from tests.models.tiny import picture
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")

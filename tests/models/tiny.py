@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 WORDS = (
     "a the red blue green picture at of what is in this say yes no one word car dog and there "
     "describe scene reply with user assistant system answer question 0 1 2 3 4 5 6 7 8 9 : . , ?"
@@ -224,3 +226,8 @@ VISION: dict[str, Callable[[Path], Path]] = {
     "idefics": idefics,
     "llava": llava,
 }
+
+
+def picture(seed: int, width: int = 64, height: int = 40) -> np.ndarray:
+    """Noise that a seed makes, RGB."""
+    return np.random.default_rng(seed).integers(0, 255, (height, width, 3), dtype=np.uint8)
