@@ -11,10 +11,11 @@ import math
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from threading import Condition, Event, Lock
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from reeldb.models.openai.endpoint import OPENAI
 from reeldb.models.openai.fault import NoJson
@@ -61,6 +62,8 @@ class Server:
         with self._lock:
             if self._client is None:
                 self._client = self._connect()
+                # One that falls out of `server_at` leaves no connection open.
+                finalize(self, self._client.close).atexit = False
             return self._client
 
     def _connect(self) -> OpenAI:
@@ -84,12 +87,6 @@ class Server:
             if self._client is not None:
                 self._client.close()
             self._client = None
-
-    def __del__(self) -> None:
-        # One that falls out of `server_at` leaves no connection open; at exit the client's own
-        # modules may be gone already.
-        with suppress(Exception):
-            self.close()
 
     @contextmanager
     def slot(self, limit: int, stop: Event) -> Iterator[None]:
