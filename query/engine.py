@@ -20,7 +20,7 @@ from reeldb.query.result import Result
 from reeldb.query.variables import Variables
 
 if TYPE_CHECKING:
-    from reeldb.query.run import Prepared
+    from reeldb.query.prepare import Planned
 
 KEPT_SESSIONS = 2
 KEPT_PLANS = 64
@@ -42,7 +42,7 @@ class Engine:
         self.clock = now  # when a statement starts: tests move it
         self.retry_after_s = RETRY_AFTER_S
         self.text_vectors: dict[str, object] = {}  # texts embedded by this process, by digest
-        self.plans: Recent[Prepared] = Recent(KEPT_PLANS)
+        self.plans: Recent[Planned] = Recent(KEPT_PLANS)
         self._idle: list[Session] = []
         self._lock = Lock()
 
@@ -62,7 +62,7 @@ class Engine:
 
     def columns(self, statement: str, parameters: Parameters = ()) -> list[str]:
         """The names of the columns that a SELECT gives, without running it."""
-        from reeldb.query.run import columns_of
+        from reeldb.query.prepare import columns_of
 
         return columns_of(self, statement, parameters)
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from reeldb.query.measured import Call, rate_of
 from reeldb.query.prices import price_of
 
 if TYPE_CHECKING:
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from reeldb.query.operators.grid import Grid
     from reeldb.query.roles import Cast
     from reeldb.query.strategies.plan import Line
-
-ASKING = ("judge", "searcher", "reasoner", "interpreter")  # roles whose calls are replies
+    from reeldb.schema.models import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,60 +38,40 @@ class Expected:
         return f"at most {self.captions:,} captions and {self.calls:,} calls; {time}; {money}"
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """Means over what a model has done in this archive; None where it has done nothing."""
-
-    seconds: float | None
-    tokens: float | None
-
-
 def expected(lines: Sequence[Line], cast: Cast, catalog: Catalog) -> Expected:
-    captions, calls = sum(x.captions for x in lines), sum(x.calls for x in lines)
+    wanted: list[tuple[Call, int, Model]] = [
+        (Call("captions", "captioner", x.kind), x.captions, cast.captioner())
+        for x in lines if x.captions
+    ]  # fmt: skip
+    wanted += [(Call("replies", "chat"), x.calls, cast.model("reasoner")) for x in lines if x.calls]
     seconds: float | None = 0.0
     usd: float | None = 0.0
-    captioner = cast.captioner() if captions else None
-    models = [("captions", captions, captioner.address, captioner.identity)] if captioner else []
-    if calls:
-        model = cast.model("reasoner")
-        models.append(("replies", calls, model.address, model.identity))
-    for table, count, address, identity in models:
-        rate, price = measured(catalog, table, identity), price_of(address)
+    for call, count, model in wanted:
+        rate, price = rate_of(catalog, call, model.identity), price_of(model.address)
         seconds = _plus(seconds, rate.seconds, count)
         cost = 0.0 if price == 0 else _times(price, rate.tokens)
         usd = _plus(usd, None if cost is None else cost / 1e6, count)
-    return Expected(captions, calls, seconds, usd)
+    return Expected(sum(x.captions for x in lines), sum(x.calls for x in lines), seconds, usd)
 
 
-def measured(catalog: Catalog, table: str, identity: str) -> Rate:
-    """Seconds and tokens that a call of this model took on average, in this archive."""
-
-    def make() -> Rate:
-        rows = catalog.snapshot.rows(table, ["model", "seconds", "tokens"])
-        mine = rows.filter(
-            pc.and_(pc.equal(rows["model"], identity), pc.greater(rows["seconds"], 0))
-        )
-        return Rate(_mean(mine["seconds"]), _mean(mine["tokens"]))
-
-    return catalog.kept(f"rate {table} {identity}", [table], identity, make)
-
-
-def held(catalog: Catalog, grid: Grid, kind: str, identity: str) -> int:
-    """How many captions of this kind and model the ledger holds of pictures of the grid."""
+def captions_at(catalog: Catalog, kind: str, identity: str) -> NDArray[np.int64]:
+    """The rows of `captions` that are ok, of this kind and model."""
     rows = catalog.snapshot.relation("captions")
     there = pc.and_(
         pc.and_(pc.equal(rows["kind"], kind), pc.equal(rows["model"], identity)),
         pc.equal(rows["status"], "ok"),
     )
-    at = np.flatnonzero(pc.fill_null(there, False).to_numpy())
+    return np.flatnonzero(pc.fill_null(there, False).to_numpy())
+
+
+def held(catalog: Catalog, grid: Grid, kind: str, identity: str) -> int:
+    """How many captions of this kind and model the ledger holds of pictures of the grid."""
+    at = captions_at(catalog, kind, identity)
     rank = catalog.snapshot.ranks("captions")[at]
-    ms = np.rint(rows["start_s"].to_numpy()[at] * 1000).astype(np.int64)
+    start_s = catalog.snapshot.relation("captions")["start_s"].to_numpy()
+    ms = np.rint(start_s[at] * 1000).astype(np.int64)
     mine = grid.rank * (1 << 40) + np.rint(grid.t_s * 1000).astype(np.int64)
     return int(np.isin(rank * (1 << 40) + ms, mine).sum())
-
-
-def _mean(column: pa.ChunkedArray) -> float | None:
-    return None if not len(column) else float(pc.mean(column).as_py())
 
 
 def _times(a: float | None, b: float | None) -> float | None:

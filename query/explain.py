@@ -20,10 +20,11 @@ from reeldb.query.filling import Counts
 from reeldb.query.measured import Measured
 from reeldb.query.params import Parameters
 from reeldb.query.plan import Fill, Node, Read
+from reeldb.query.prepare import prepare
 from reeldb.query.prices import is_here
 from reeldb.query.result import Result
 from reeldb.query.row_counts import RowCounts
-from reeldb.query.run import Running, prepare
+from reeldb.query.run import Running
 from reeldb.query.variables import Variables
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow.compute as pc
 
 from reeldb.query.budget import MANY, Limits
+from reeldb.query.expected import captions_at
 from reeldb.query.strategies.auto import Facts, kind_of
 
 if TYPE_CHECKING:
@@ -48,10 +48,5 @@ def facts_of(catalog: Catalog, asked: Asked) -> Facts:
 
 def _captioned(catalog: Catalog, ranks: set[int], identity: str) -> int:
     """How many scenes of these videos have a caption of this model."""
-    rows = catalog.snapshot.relation("captions")
-    there = pc.and_(
-        pc.and_(pc.equal(rows["kind"], "clip"), pc.equal(rows["model"], identity)),
-        pc.equal(rows["status"], "ok"),
-    )
-    mine = np.isin(catalog.snapshot.ranks("captions"), list(ranks))
-    return int((pc.fill_null(there, False).to_numpy() & mine).sum())
+    at = captions_at(catalog, "clip", identity)
+    return int(np.isin(catalog.snapshot.ranks("captions")[at], list(ranks)).sum())

@@ -142,13 +142,14 @@ class Fills:
     def _read_ledger(self) -> None:
         """What models have said so far: old versions of these tables soon go (`index.tidy`),
         and this statement may wait for models first."""
-        from reeldb.query.fillers.captions import caption_index
-        from reeldb.query.fillers.judged import reply_index
-
         units = self.plan.units
         if any("captioner" in u.roles or u.kind == "status" for u in units):
+            from reeldb.query.fillers.captions import caption_index
+
             caption_index(self.work.catalog)
         if any(u.kind == "matches" for u in units):
+            from reeldb.query.fillers.judged import reply_index
+
             reply_index(self.work.catalog)
 
     def _chosen(self, choice: FrameChoice) -> pa.Table:

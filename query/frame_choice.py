@@ -13,10 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reeldb.query.operators.grid import spread
-from reeldb.query.strategies.diverse import greedy_dpp
-from reeldb.query.strategies.fusion import standardised
-
 Ints = NDArray[np.int64]
 Relevance = NDArray[np.float64]
 Vectors = Callable[[], NDArray[np.float32]]
@@ -33,6 +29,8 @@ class Method:
 
 def uniform(relevance: Relevance, vectors: Vectors, k: int) -> Ints:
     """Evenly over time, the first one first."""
+    from reeldb.query.operators.grid import spread
+
     return np.array(spread(len(relevance), k), np.int64)
 
 
@@ -43,6 +41,9 @@ def topk(relevance: Relevance, vectors: Vectors, k: int) -> Ints:
 
 def dpp(relevance: Relevance, vectors: Vectors, k: int) -> Ints:
     """Relevant and unlike one another, as the strategy `dpp` chooses by the question alone."""
+    from reeldb.query.strategies.diverse import greedy_dpp
+    from reeldb.query.strategies.fusion import standardised
+
     return greedy_dpp(vectors(), standardised(relevance[None])[0], k).order
 
 

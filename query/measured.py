@@ -59,25 +59,13 @@ def typical(seconds: NDArray[np.float64]) -> float:
     return float(np.sort(seconds)[cut : len(seconds) - cut].mean())
 
 
-class Measured:
-    """The rates of one archive, at one snapshot."""
+def rate_of(catalog: Catalog, call: Call, identity: str) -> Rate:
+    """The rate of a model at a kind of call; where it never made one, at all that it did."""
 
-    def __init__(self, catalog: Catalog, models: Models) -> None:
-        self.catalog, self.models = catalog, models
-
-    def rate(self, call: Call) -> Rate:
-        model = self.models.get(call.role)
-        if model is None:
-            return Rate()
-        identity = model.identity
-        return self.catalog.kept(
-            f"rate {call}", [TABLE[call.kind]], identity, lambda: self._rate(call, identity)
-        )
-
-    def _rate(self, call: Call, identity: str) -> Rate:
+    def make() -> Rate:
         about = {"captions": "kind", "replies": "role", "looks": "tool"}[call.kind]
         cost = ["seconds"] if call.kind == "looks" else ["seconds", "tokens"]
-        rows = self.catalog.snapshot.rows(TABLE[call.kind], ["model", "status", about, *cost])
+        rows = catalog.snapshot.rows(TABLE[call.kind], ["model", "status", about, *cost])
         paid = pc.and_(pc.not_equal(rows["status"], "failed"), pc.greater(rows["seconds"], 0))
         rows = rows.filter(pc.and_(paid, pc.equal(rows["model"], identity)))
         value = call.about if call.kind == "captions" else str(call.role)
@@ -89,6 +77,21 @@ class Measured:
         tokens = rows["tokens"] if "tokens" in cost else pa.array([], pa.int64())
         most = pc.max(tokens).as_py()
         return Rate(seconds, pc.mean(tokens).as_py(), most) if most else Rate(seconds)
+
+    return catalog.kept(f"rate {call}", [TABLE[call.kind]], identity, make)
+
+
+class Measured:
+    """The rates of one archive, at one snapshot."""
+
+    def __init__(self, catalog: Catalog, models: Models) -> None:
+        self.catalog, self.models = catalog, models
+
+    def rate(self, call: Call) -> Rate:
+        model = self.models.get(call.role)
+        if model is None:
+            return Rate()
+        return rate_of(self.catalog, call, model.identity)
 
     def seconds(self, calls: Mapping[Call, int]) -> float | None:
         """What these calls take; None where one of their kinds was never measured."""

@@ -12,7 +12,7 @@ from reeldb.models.config import PRICE as SETTING
 from reeldb.models.config import config_path, settings_for
 from reeldb.schema.errors import BindError
 
-HERE = frozenset({"builtin", "fake", "open_clip", "transformers", "test"})
+HERE = frozenset({"builtin", "fake", "open_clip", "transformers", "whisper", "test"})
 
 
 def is_here(address: str) -> bool:

@@ -7,8 +7,9 @@ from reeldb.query.budget import Limits
 from reeldb.query.cost import bounds
 from reeldb.query.engine import Engine
 from reeldb.query.explain import happened
+from reeldb.query.prepare import prepare
 from reeldb.query.result import Result
-from reeldb.query.run import Running, prepare
+from reeldb.query.run import Running
 from tests.query.world import World
 
 

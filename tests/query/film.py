@@ -23,9 +23,8 @@ from reeldb.query.ask import Question, ask
 from reeldb.query.engine import Engine
 from reeldb.schema.digests import digest
 from tests.archives import make_archive, synthetic_video
-from tests.clips import Picture
+from tests.query.drawn import Drawn
 from tests.seeing import SeeingServer
-from tests.timecode import stamped
 from tests.witness import Event, Rule, Seen, Witness, words
 
 DIM = 32
@@ -36,20 +35,6 @@ _NODE = re.compile(r"^(\d+:\d+) (\d\d):(\d\d):(\d\d)(?:\.\d+)?-(\d\d):(\d\d):(\d
 _MENU = re.compile(r"^(DRILL|EXPAND) (\d+:\d+)( \(open already\))?$", re.M)
 _LINE = re.compile(r"^\[(\d+)\] (.*)$", re.M)
 _OPTION = re.compile(r"^([A-Z])\) (.+)$", re.M)
-
-
-class Drawn:
-    """Stands for a file of any length: each picture holds its time code."""
-
-    def __init__(self, path: str) -> None:
-        self.number = int(re.findall(r"(\d+)\.mp4$", path)[0])
-
-    def at(self, times_s: Sequence[float], *, max_side: int | None = None) -> list[Picture]:
-        blank = np.full((90, 160, 3), 128, np.uint8)
-        return [stamped(blank, self.number, t) for t in times_s]
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
 
 @dataclass

@@ -3,38 +3,20 @@ and a server that looks at them and knows what is true."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from reeldb.models.registry import Models
 from reeldb.query.engine import Engine
 from tests.archives import make_archive, synthetic_video
-from tests.clips import Picture
+from tests.query.drawn import Drawn
 from tests.seeing import SeeingServer
-from tests.timecode import stamped
 from tests.witness import Event, Seen, Witness
 
 Scenes = Sequence[tuple[float, float]]
-
-
-class Drawn:
-    """Stands for a file of any length: each picture holds its time code."""
-
-    def __init__(self, path: str) -> None:
-        self.number = int(re.findall(r"(\d+)\.mp4$", path)[0])
-
-    def at(self, times_s: Sequence[float], *, max_side: int | None = None) -> list[Picture]:
-        blank = np.full((90, 160, 3), 128, np.uint8)
-        return [stamped(blank, self.number, t) for t in times_s]
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
 
 @dataclass

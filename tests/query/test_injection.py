@@ -18,7 +18,8 @@ from reeldb.query.engine import Engine
 from reeldb.query.prompts.asking import asked, quoted
 from reeldb.query.strategies.routing import route
 from tests.archives import make_archive, synthetic_video
-from tests.query.film import CHOICES, SPACE, Drawn, Oracle, vectors_of
+from tests.query.drawn import Drawn
+from tests.query.film import CHOICES, SPACE, Oracle, vectors_of
 from tests.query.story import even
 from tests.seeing import SeeingServer
 from tests.witness import Event, Seen, Witness, fitted

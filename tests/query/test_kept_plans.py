@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reeldb.query import run as running
+from reeldb.query import prepare as preparing
 from reeldb.query.engine import Engine
 from tests.archives import make_archive, synthetic_video
 from tests.query.world import World, make_world
@@ -22,7 +22,7 @@ def engine(tmp_path: Path) -> Engine:
 
 def test_the_same_text_is_planned_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     first = engine.sql(CAPTIONS)
-    monkeypatch.setattr(running, "plan_of", None)  # planning again would fail
+    monkeypatch.setattr(preparing, "plan_of", None)  # planning again would fail
     again = engine.sql(CAPTIONS)
     assert again.fetchall() == first.fetchall()
     assert first.stats["captions_made"] == again.stats["captions_reused"] == len(first)
