@@ -1,6 +1,6 @@
 """`python -m reeldb` is `reel`."""
 
-from reeldb.cli import main
+from reeldb.cli import command
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(command())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reeldb.query import run
+from reeldb.query import prepare
 from reeldb.query.engine import Engine
 from tests.query.test_oracle import MANY, SHAPES, is_ordered, rows_of
 from tests.query.world import World
@@ -22,7 +22,7 @@ def test_merging_derived_tables_changes_no_row_and_costs_no_call(
     world: World, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     merged = rows_and_calls(world.engine(), name)
-    monkeypatch.setattr(run, "RULES", ())
+    monkeypatch.setattr(prepare, "RULES", ())
     plain = rows_and_calls(world.engine(), name)
     assert merged[0] == plain[0]
     assert merged[1] <= plain[1]
@@ -33,7 +33,7 @@ def test_merging_lets_the_outer_filter_reach_inside(
 ) -> None:
     name = "derived lazy then outer filter"
     _, merged = rows_and_calls(world.engine(), name)
-    monkeypatch.setattr(run, "RULES", ())
+    monkeypatch.setattr(prepare, "RULES", ())
     _, plain = rows_and_calls(world.engine(), name)
     assert merged < plain / 5
 
