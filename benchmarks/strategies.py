@@ -1,12 +1,13 @@
 """All strategies on made videos of three lengths, with models that tell the truth of what they
 are shown: what is found, and what it costs.
 
-    python -m benchmarks.strategies [--minutes 10 40 140] [--videos 3] [--questions 20]
+    python -m benchmarks.strategies [--minutes 10 40 140] [--videos 6] [--questions 10]
+                                    [--strategy S ...] [--keep FOLDER]
 
 Each strategy has an archive of its own and asks `questions` about each video, then the same
 again, then as many new ones, so that the cost of a question on known videos shows. Pictures are
 embedded by what is true in them. Model seconds are those of the call graph, not slept: 0.2 s a
-call, 16 at a time within a step of the trace.
+call, 16 at a time within a step of the trace. What FOLDER holds already is not run again.
 """
 
 from __future__ import annotations
@@ -59,19 +60,23 @@ class Half:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.strategies")
     parser.add_argument("--minutes", type=float, nargs="+", default=[10.0, 40.0, 140.0])
-    parser.add_argument("--videos", type=int, default=3)
+    parser.add_argument("--videos", type=int, default=6)
     parser.add_argument("--questions", type=int, default=10)
     parser.add_argument("--strategy", nargs="+", default=list(STRATEGIES))
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, help="where videos, archives and answers stay")
     args = parser.parse_args()
     LOADERS["seeing"], LOADERS["seer"] = "tests.made_eyes:load", "tests.made_seer:load"
     print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}", flush=True)
-    for minutes in args.minutes:
-        with tempfile.TemporaryDirectory() as place:
-            folder = Path(place) / "bench"
-            make(folder, videos=args.videos, minutes=minutes, questions=2 * args.questions,
-                 seed=args.seed)  # fmt: skip
-            archive = indexed(folder, Path(place) / "archive")
+    with tempfile.TemporaryDirectory() as place:
+        for minutes in args.minutes:
+            kept = (args.keep or Path(place)) / f"{minutes:g} min, {args.videos} videos"
+            folder, archive = kept / "bench", kept / "archive"
+            if not archive.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                make(folder, videos=args.videos, minutes=minutes, questions=2 * args.questions,
+                     seed=args.seed)  # fmt: skip
+                indexed(folder, kept / "unfinished").rename(archive)
             for strategy in args.strategy:
                 for cells in rounds(folder, archive, strategy, args.questions):
                     print(f"| {minutes:g} | `{strategy}` | {' | '.join(cells)} |", flush=True)
@@ -79,6 +84,7 @@ def main() -> None:
 
 def indexed(folder: Path, archive: Path) -> Path:
     """An archive of the benchmark's videos, whose models are the truthful ones."""
+    shutil.rmtree(archive, ignore_errors=True)
     with reeldb.open(archive) as db:
         db.add(folder / "videos", embedder=f"seeing:{folder}")
         db.set_model("text_embedder", f"seeing:{folder}")
@@ -91,17 +97,21 @@ def rounds(folder: Path, archive: Path, strategy: str, each: int) -> list[list[s
     """A row of cells for each round."""
     from tests.made_seer import PICTURES
 
-    copy = archive.with_name("copy")
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(archive, copy)
-    out = []
-    with reeldb.open(copy) as db:
-        for name in ROUNDS:
-            PICTURES.clear()
-            half = Half(Folder(folder), each, name == "new")
-            lines = run(db, half, [Setting(strategy)], copy / f"{name}.jsonl").lines
-            out.append([name, *_cells(db, lines, sum(PICTURES.values()))])
-    return out
+    own = archive.with_name(f"asked by {strategy}")
+    finished = own / "cells.json"
+    if not finished.exists():  # a half-asked archive knows captions that were not counted
+        shutil.rmtree(own, ignore_errors=True)
+        shutil.copytree(archive, own)
+        out = []
+        with reeldb.open(own) as db:
+            for name in ROUNDS:
+                PICTURES.clear()
+                half = Half(Folder(folder), each, name == "new")
+                lines = run(db, half, [Setting(strategy)], own / f"{name}.jsonl").lines
+                out.append([name, *_cells(db, lines, sum(PICTURES.values()))])
+        finished.write_text(json.dumps(out))
+    cells: list[list[str]] = json.loads(finished.read_text())
+    return cells
 
 
 def _cells(db: Database, lines: Sequence[Line], pictures: int) -> list[str]:
