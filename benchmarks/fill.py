@@ -1,7 +1,5 @@
 """Lazy captions: speed of a fill, cost of what is cached, calls of a LIMIT, growth on disk.
 
-    python -m benchmarks.fill [STATEMENTS]
-
 The server is the one of the tests: it looks at every picture, counts, and answers after
 0.2 s; the client is a process of its own. Baselines (a bare client that sends as many requests,
 a DuckDB UDF, a plain Arrow table, one bulk load) are measured in the same run.
@@ -16,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +22,8 @@ import duckdb
 import numpy as np
 
 import reeldb
-from benchmarks.timing import call, interleaved, ratio
+from benchmarks.rows import Row
+from benchmarks.timing import call, interleaved
 from reeldb.database import Database
 from reeldb.index.archive import Archive
 from reeldb.index.compact import size
@@ -36,7 +35,7 @@ from tests.timecode import stamped_clip
 if TYPE_CHECKING:
     from reeldb.schema.models import Image
 
-CAPTIONS, AT_ONCE, REPLY_S = 400, 16, 0.2
+AT_ONCE, REPLY_S = 16, 0.2
 FIRST = 64  # captions made before, so that rates are measured and imports done
 CLIENT = """
 import json, re, sys, time
@@ -89,14 +88,10 @@ def child(code: str, *args: object) -> object:
     return json.loads(done.stdout)
 
 
-def load() -> str:
-    return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
-
-
-def throughput(place: Path) -> None:
-    """400 captions at 0.2 s a reply, 16 at once; and what EXPLAIN said they would take."""
+def throughput(place: Path, captions: int) -> Iterator[Row]:
+    """Captions at 0.2 s a reply, 16 at once; and what EXPLAIN said they would take."""
     colours = ("red", "white", "blue", "black", "green", "white", "magenta", "black")
-    scenes = [(colours[i % 8], 2.0) for i in range(CAPTIONS + FIRST)]
+    scenes = [(colours[i % 8], 2.0) for i in range(captions + FIRST)]
     clip = stamped_clip(place / "clip.mp4", 1, scenes)
     with SeeingServer() as server, reeldb.open(place / "archive") as db:
         server.latency_s = REPLY_S
@@ -106,22 +101,20 @@ def throughput(place: Path) -> None:
         db.add(clip, embedder="none")
         db.set_model("captioner", "openai:seer")
         host, port = server.url.removeprefix("http://").removesuffix("/v1").split(":")
-        bare_s = child(BARE, host, port, CAPTIONS, AT_ONCE)
+        bare_s = child(BARE, host, port, captions, AT_ONCE)
         server.requests.clear()
         found = child(CLIENT, db.path, FIRST)
         assert isinstance(bare_s, float) and isinstance(found, list)
         took_s, rows, said = found
-        assert rows == CAPTIONS and server.calls == CAPTIONS + FIRST, (rows, server.calls)
-    ideal_s = CAPTIONS / AT_ONCE * REPLY_S
-    print(f"{CAPTIONS} captions: {took_s / ideal_s:.2f}x the ideal {ideal_s:g} s (goal 1.2); "
-          f"a bare client {bare_s / ideal_s:.2f}x; {load()}")  # fmt: skip
-    expected = re.findall(r"about ([\d.]+) (ms|s|min)", said)
-    unit = {"ms": 0.001, "s": 1.0, "min": 60.0}
-    if expected:
-        expected_s = float(expected[-1][0]) * unit[expected[-1][1]]
-        print(f"EXPLAIN's seconds over the measured ones: {expected_s / took_s:.2f}x (goal 0.5-2)")
-    else:
-        print(f"EXPLAIN told no seconds: {said}")
+        assert rows == captions and server.calls == captions + FIRST, (rows, server.calls)
+    ideal_s = captions / AT_ONCE * REPLY_S
+    note = f"a bare client {bare_s / ideal_s:.2f}x"
+    yield Row(f"{captions} captions by {AT_ONCE} at once", f"{ideal_s:g} s, the ideal",
+              took_s / ideal_s, at_most=1.2, note=note)  # fmt: skip
+    value, unit = re.findall(r"about ([\d.]+) (ms|s|min)", said)[-1]
+    expected_s = float(value) * {"ms": 0.001, "s": 1.0, "min": 60.0}[unit]
+    yield Row("seconds that EXPLAIN expects", "those it took", expected_s / took_s,
+              at_least=0.5, at_most=2)  # fmt: skip
 
 
 def made(place: Path, scenes: int, captioner: str) -> Database:
@@ -141,7 +134,7 @@ def engine(db: Database) -> Engine:
     return Engine(db.archive, db.models, Blank)
 
 
-def cached(place: Path) -> None:
+def cached(place: Path) -> Row:
     """A SELECT of captions that are all there, over the same SELECT in DuckDB."""
     db = made(place, 10_000, "fake:captioner?reply=A+man+walks+by,+scene+{n}&batch=1000")
     statement = "SELECT video, start_s, caption FROM scenes"
@@ -157,14 +150,13 @@ def cached(place: Path) -> None:
         warm_up=3,
     )
     reel_s, base_s = timed["reel"].wall_s, timed["duckdb"].wall_s
-    least = min(r.wall_s for r in timed["reel"].runs), min(r.wall_s for r in timed["duckdb"].runs)
-    over = (reel_s - 2 * base_s) * 1000
-    print(f"cached captions of 10,000 scenes over DuckDB: {ratio(timed['reel'], timed['duckdb'])}, "
-          f"2x and {over:+.0f} ms (goal +20); quickest 2x and "
-          f"{(least[0] - 2 * least[1]) * 1000:+.0f} ms; {load()}")  # fmt: skip
+    return Row(
+        "10,000 scenes with captions that are there, beyond", "twice the SELECT in DuckDB",
+        (reel_s - 2 * base_s) * 1000, "ms", at_most=20, note=f"{reel_s / base_s:.1f}x in all",
+    )  # fmt: skip
 
 
-def limit(place: Path) -> None:
+def limit(place: Path) -> Row:
     """Judgements until five rows are found, one in ten true, over a DuckDB UDF's calls."""
     replies = ["A+rabbit+sits,+{n}", *["A+man+walks+by,+{n}"] * 9]
     address = "fake:captioner?batch=1000&" + "&".join(f"reply={r}" for r in replies)
@@ -187,11 +179,14 @@ def limit(place: Path) -> None:
     plain.create_function("judge", judge)
     found = plain.sql("SELECT video, start_s FROM scenes WHERE judge(caption) LIMIT 5").fetchall()
     assert len(found) == len(result) == 5
-    print(f"matches ... LIMIT 5 over 2,000 scenes, one in ten true: {result.stats['calls']} calls, "
-          f"a DuckDB UDF {calls[0]}")  # fmt: skip
+    ours = int(result.stats["calls"])
+    return Row(
+        "calls of `matches ... LIMIT 5`, 2,000 scenes, one in ten true", "a DuckDB UDF",
+        ours / calls[0], note=f"{ours} and {calls[0]:,} calls",
+    )  # fmt: skip
 
 
-def growth(place: Path, statements: int) -> None:
+def growth(place: Path, statements: int) -> Iterator[Row]:
     """Captions made one statement at a time, over one bulk load of as many."""
     captioner = "fake:captioner?reply=A+man+in+a+red+coat+walks+by+a+river,+scene+{n}&batch=5000"
     scenes = max(500, statements)
@@ -209,27 +204,23 @@ def growth(place: Path, statements: int) -> None:
             reads.append(call(lambda: running.sql(one, keys[0])).wall_s)
     each_ms = (time.perf_counter() - started) / statements * 1000
     bulk = size(at_once.archive)[0]
-    base = size(make_archive(place / "none", []))[0]
     after, quarter = size(lazy.archive)[0], max(1, len(reads) // 4)
     slower = np.median(reads[-quarter:]) / np.median(reads[:quarter])
     time.sleep(2.5)  # as long as readers may hold the last versions
     lazy.compact()
     small = size(Archive.open(lazy.path))[0]
-    print(f"{statements:,} captions, one a statement, {each_ms:.0f} ms each: on disk "
-          f"{after / bulk:.2f}x one bulk load of {bulk / 1e6:.2f} MB (goal 3; an empty archive is "
-          f"{base / 1e6:.2f} MB), after compact {small / bulk:.2f}x (goal 1.3); reads at the end "
-          f"over the beginning {slower:.2f}x (goal 2); {load()}")  # fmt: skip
+    what, over = f"{statements:,} captions, one a statement", f"one bulk load, {bulk / 1e6:.2f} MB"
+    yield Row(f"disk of {what}", over, after / bulk, at_most=3, note=f"{each_ms:.0f} ms each")
+    yield Row("the same after `compact`", over, small / bulk, at_most=1.3)
+    yield Row("a read at the end", "one at the beginning", float(slower), at_most=2)
 
 
-def main(statements: int = 5_000) -> None:
-    """Prints every figure with its goal."""
+def rows(quick: bool) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        for part in (throughput, cached, limit):
-            (place / part.__name__).mkdir()
-            part(place / part.__name__)
-        growth(place, statements)
-
-
-if __name__ == "__main__":
-    main(*(int(a) for a in sys.argv[1:]))
+        for name in ("throughput", "cached", "limit"):
+            (place / name).mkdir()
+        yield from throughput(place / "throughput", 48 if quick else 400)
+        yield cached(place / "cached")
+        yield limit(place / "limit")
+        yield from growth(place, 100 if quick else 5_000)

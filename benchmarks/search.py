@@ -1,25 +1,26 @@
-"""Vector search over a million pictures, against one numpy matrix-vector product.
-
-    python -m benchmarks.search [ROWS] [DIM]
+"""Vector search over a million pictures, against one numpy matrix-vector product and Lance's own.
 
 Vectors come from a mixture of 2,000 clusters, queries are perturbed rows. The exact search,
-the approximate one (time and recall@10), a search inside one video, and the same through
-`db.sql` are all timed in one run, on the same data.
+the approximate one (time and recall@10), a search inside one video, the same through `db.sql`
+and Lance's own flat search (what LanceDB runs without an index) are all timed in one run, on
+the same data.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import lance
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 import reeldb
-from benchmarks.timing import call, interleaved, ratio
+from benchmarks.rows import Row, ratio
+from benchmarks.timing import call, interleaved
 from reeldb.index.archive import Archive
 from reeldb.index.commit import Ingest, Vectors, Writer
 from reeldb.index.vectors import VectorSearch
@@ -75,57 +76,92 @@ def build(place: Path, vectors: Floats, space: str) -> Archive:
     return archive
 
 
-def main(rows: int = 1_000_000, dim: int = 512) -> None:
-    """Builds, measures, prints."""
+def rows(quick: bool) -> Iterator[Row]:
+    count, dim = (50_000, 128) if quick else (1_000_000, 512)
     dice = np.random.default_rng(0)
-    vectors = mixture(rows, dim, dice)
-    queries = vectors[dice.integers(0, rows, QUERIES)]
+    vectors = mixture(count, dim, dice)
+    queries = vectors[dice.integers(0, count, QUERIES)]
     queries = queries + 0.3 / dim**0.5 * dice.standard_normal(queries.shape, np.float32)
     queries /= np.linalg.norm(queries, axis=1, keepdims=True)
-    space = f"fake:embedder?dim={dim}@{dim}"
+    order = iter(range(10**9))
+
+    def query() -> Floats:
+        return np.asarray(queries[next(order) % QUERIES], np.float32)
+
     with tempfile.TemporaryDirectory() as folder:
-        archive = build(Path(folder) / "archive", vectors, space)
-        search = VectorSearch(archive.snapshot(), space)
-        one_video = np.asarray(archive.snapshot().ranks("frames")) == VIDEOS // 2
-        print(f"{rows:,} x {dim}, {QUERIES} queries")
-        started = time.perf_counter()
-        search.top(queries[0], K)
-        print(f"first search, building the matrix cache: {time.perf_counter() - started:.1f} s")
-        order = iter(range(10**9))
-
-        def query() -> Floats:
-            return np.asarray(queries[next(order) % QUERIES], np.float32)
-
-        contestants = {
-            "numpy product": lambda: call(lambda: vectors @ query()),
-            "exact top-10": lambda: call(lambda: search.top(query(), K)),
-            "inside one video": lambda: call(lambda: search.top(query(), K, within=one_video)),
-        }
-        timed = interleaved(contestants, QUERIES, warm_up=2)
-        base = timed["numpy product"]
-        exact = [search.top(q, K)[0] for q in queries]
-        print(f"exact top-10 over numpy product: {ratio(timed['exact top-10'], base)} (goal 1.5)")
-        print(f"inside one video: {timed['inside one video'].wall_s * 1000:.1f} ms (goal 20)")
-        started = time.perf_counter()
-        search.build_index()
-        print(f"building the index: {time.perf_counter() - started:.1f} s")
-        found = [search.top(q, K, ann=True)[0] for q in queries]
-        recall = np.mean([len(set(a) & set(b)) / K for a, b in zip(exact, found, strict=True)])
-        ann = interleaved(
-            {
-                "exact": lambda: call(lambda: search.top(query(), K)),
-                "ann": lambda: call(lambda: search.top(query(), K, ann=True)),
-            },
-            QUERIES,
-            warm_up=2,
-        )
-        print(f"approximate: recall@10 {recall:.3f} (goal 0.95), exact over approximate "
-              f"{ratio(ann['exact'], ann['ann'])} (goal 10)")  # fmt: skip
-        _through_sql(archive.path, vectors)
+        archive = build(Path(folder) / "archive", vectors, f"fake:embedder?dim={dim}@{dim}")
+        plain = _plain(Path(folder) / "plain.lance", vectors)
+        yield from _searched(archive, vectors, queries, query, plain)
+        yield _through_sql(archive.path, vectors)
 
 
-def _through_sql(place: Path, vectors: Floats) -> None:
-    """The same search as a statement: a text is embedded, a million scores are ranked."""
+def _searched(
+    archive: Archive,
+    vectors: Floats,
+    queries: Floats,
+    query: Callable[[], Floats],
+    plain: lance.LanceDataset,
+) -> Iterator[Row]:
+    count, dim = vectors.shape
+    search = VectorSearch(archive.snapshot(), f"fake:embedder?dim={dim}@{dim}")
+    one_video = np.asarray(archive.snapshot().ranks("frames")) == VIDEOS // 2
+    product = f"numpy product, {count:,} x {dim}"
+    built_s = call(lambda: search.top(queries[0], K)).wall_s
+    timed = interleaved(
+        {
+            "numpy": lambda: call(lambda: vectors @ query()),
+            "exact": lambda: call(lambda: search.top(query(), K)),
+            "one video": lambda: call(lambda: search.top(query(), K, within=one_video)),
+        },
+        QUERIES,
+        warm_up=2,
+    )
+    base, exact = timed["numpy"], timed["exact"]
+    yield ratio("exact top-10", product, exact, base, at_most=1.5)
+    yield Row("first search, which builds the matrix cache", product, built_s / base.wall_s)
+    inside_ms = timed["one video"].wall_s * 1000
+    yield Row("top-10 inside one video", "", inside_ms, "ms", at_most=20)
+    nearest = interleaved(
+        {
+            "reel": lambda: call(lambda: search.top(query(), K)),
+            "lance": lambda: call(lambda: _nearest(plain, query())),
+        },
+        5,
+        warm_up=2,
+    )
+    yield ratio("exact top-10", "Lance's flat search", nearest["reel"], nearest["lance"])
+    truth = [search.top(q, K)[0] for q in queries]
+    started = time.perf_counter()
+    search.build_index()
+    note = f"index built in {(time.perf_counter() - started) / base.wall_s:,.0f} products"
+    found = [search.top(q, K, ann=True)[0] for q in queries]
+    recall = np.mean([len(set(a) & set(b)) / K for a, b in zip(truth, found, strict=True)])
+    yield Row("recall@10, approximate", "exact top-10", float(recall), "", at_least=0.95)
+    ann = interleaved(
+        {
+            "exact": lambda: call(lambda: search.top(query(), K)),
+            "ann": lambda: call(lambda: search.top(query(), K, ann=True)),
+        },
+        QUERIES,
+        warm_up=2,
+    )
+    yield ratio("exact top-10", "approximate top-10", ann["exact"], ann["ann"],
+                at_least=10, note=note)  # fmt: skip
+
+
+def _plain(place: Path, vectors: Floats) -> lance.LanceDataset:
+    """The same vectors in a Lance dataset of its own, without an index."""
+    column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
+    return lance.write_dataset(pa.table({"vector": column}), str(place))
+
+
+def _nearest(plain: lance.LanceDataset, query: Floats) -> pa.Table:
+    nearest = {"column": "vector", "q": query, "k": K, "metric": "dot", "use_index": False}
+    return plain.to_table(columns=[], with_row_id=True, nearest=nearest)
+
+
+def _through_sql(place: Path, vectors: Floats) -> Row:
+    """The same search as a statement: a text is embedded, all scores are ranked."""
     with reeldb.open(place) as db:
         db.set_model("embedder", f"fake:embedder?dim={vectors.shape[1]}")
         statement = (
@@ -140,9 +176,5 @@ def _through_sql(place: Path, vectors: Floats) -> None:
             },
             7,
         )
-        over = ratio(timed["sql"], timed["numpy"])
-        print(f"db.sql(ORDER BY similarity LIMIT 10) over numpy: {over}")
-
-
-if __name__ == "__main__":
-    main(*(int(a) for a in sys.argv[1:]))
+    what = "`ORDER BY similarity(image, ...) LIMIT 10` by `db.sql`"
+    return ratio(what, "numpy product", timed["sql"], timed["numpy"])

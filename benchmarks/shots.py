@@ -1,7 +1,7 @@
 """How well shots are found: precision, recall and F1, beside PySceneDetect's own SceneManager.
 
-`python -m benchmarks.shots [FOLDER]`. FOLDER holds `real/bbb_trailer.mp4` (and other real
-videos) and `hard/manifest.csv` with its files; without it the benchmark makes clips of its own.
+`python -m benchmarks.shots FOLDER` prints tables in full. FOLDER holds `real/bbb_trailer.mp4` (and
+other real videos) and `hard/manifest.csv` with its files. `make bench` uses clips made here.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import csv
 import logging
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import reeldb
 from benchmarks.clips import patchwork
-from benchmarks.timing import call
+from benchmarks.rows import Row
+from benchmarks.timing import Run, call
 from reeldb.evaluation.metrics.shots import Score, Truth, total
 from reeldb.media.demo import demo_clip
 from reeldb.schema.settings import DETECTORS, Settings
@@ -35,15 +36,27 @@ TRAILER_CUTS = (24.708, 36.0, 37.5, 41.167, 43.708)
 TRAILER_DISSOLVE = (45.75, 47.25)
 
 
-def main(folder: str | None = None) -> None:
+def rows(quick: bool) -> Iterator[Row]:
+    """F1 over PySceneDetect's on clips whose cuts are known; what keyframe mode saves."""
+    logging.getLogger("pyscenedetect").setLevel(logging.CRITICAL)
+    with tempfile.TemporaryDirectory() as own:
+        truths = own_clips(Path(own))
+        paths = [t.path for t in truths]
+        for name in DETECTORS:
+            ours = total(reel(name)(paths), truths, FRAME_S).f1
+            theirs = total(scenedetect(name, min_scene_len=0.5)(paths), truths, FRAME_S).f1
+            note = f"F1 {ours:.3f} and {theirs:.3f}, {sum(len(t.cuts) for t in truths)} cuts"
+            over = "`scenedetect`, 0.5 s"
+            yield Row(f"F1 of `--detector {name}`", over, ours / theirs, at_least=1, note=note)
+    if not quick:
+        _, note, faster = keyframe_mode(demo_clip())
+        yield Row("full mode", "keyframe mode, no embedder", faster.wall_s, note=note)
+
+
+def main(folder: str) -> None:
     """Prints a table for every set of videos whose cuts are known, and one of keyframe mode."""
     logging.getLogger("pyscenedetect").setLevel(logging.CRITICAL)
     print(f"A cut is right within {FRAME_S} s (one picture), or within {NEAR_S} s.")
-    if folder is None:
-        with tempfile.TemporaryDirectory() as own:
-            compare("Clips made here", own_clips(Path(own)))
-        keyframes([demo_clip()])
-        return
     videos = Path(folder).resolve()
     compare("bbb_trailer.mp4", [trailer(videos / "real" / "bbb_trailer.mp4")])
     compare("Hard files with exact cuts", hard_files(videos / "hard"))
@@ -154,19 +167,27 @@ def keyframes(paths: Sequence[Path]) -> None:
     print("| video | cuts, full | lost | false | lost, 0.25 s | false, 0.25 s | wall | CPU |")
     print("|---|---|---|---|---|---|---|---|")
     for path in paths:
-        found: dict[str, Sequence[float]] = {}
+        cells, _, faster = keyframe_mode(path)
+        speed = f"{faster.wall_s:.1f}x | {faster.cpu_s:.1f}x"
+        print(f"| {path.name} | {' | '.join(map(str, cells))} | {speed} |", flush=True)
 
-        def find(scan: str, path: Path = path, found: dict[str, Sequence[float]] = found) -> None:
-            found[scan] = reel(scan=scan)([path])[path]
 
-        full, quick = call(lambda: find("full")), call(lambda: find("keyframes"))
-        truth = Truth(path, tuple(found["full"]))
-        keys = {path: found["keyframes"]}
-        exact, near = total(keys, [truth], FRAME_S), total(keys, [truth], NEAR_S)
-        counts = f"{exact.missed} | {exact.false} | {near.missed} | {near.false}"
-        speed = f"{full.wall_s / quick.wall_s:.1f}x | {full.cpu_s / quick.cpu_s:.1f}x"
-        print(f"| {path.name} | {len(truth.cuts)} | {counts} | {speed} |", flush=True)
+def keyframe_mode(path: Path) -> tuple[tuple[int, ...], str, Run]:
+    """Cuts of full mode, those lost and invented, exactly and nearly; in words; and its gain."""
+    found: dict[str, Sequence[float]] = {}
+
+    def find(scan: str) -> None:
+        found[scan] = reel(scan=scan)([path])[path]
+
+    full, quick = call(lambda: find("full")), call(lambda: find("keyframes"))
+    truth, keys = Truth(path, tuple(found["full"])), {path: found["keyframes"]}
+    exact, near = total(keys, [truth], FRAME_S), total(keys, [truth], NEAR_S)
+    cells = (len(truth.cuts), exact.missed, exact.false, near.missed, near.false)
+    note = f"of {len(truth.cuts)} cuts {near.missed} lost, {near.false} false, within {NEAR_S} s"
+    return cells, note, Run(full.wall_s / quick.wall_s, full.cpu_s / quick.cpu_s)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    main(sys.argv[1])

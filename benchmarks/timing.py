@@ -76,9 +76,3 @@ def interleaved(
             if round_ >= warm_up:
                 runs[name].append(run)
     return {name: Timed(name, tuple(r)) for name, r in runs.items()}
-
-
-def ratio(timed: Timed, base: Timed) -> str:
-    """Wall ratio of the medians, with the range of the pairs."""
-    pairs = sorted(a.wall_s / b.wall_s for a, b in zip(timed.runs, base.runs, strict=True))
-    return f"{timed.wall_s / base.wall_s:5.2f}x  ({pairs[0]:.2f}-{pairs[-1]:.2f})"
