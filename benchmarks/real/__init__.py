@@ -1,0 +1,1 @@
+"""Thirty questions about real videos."""
