@@ -1,10 +1,11 @@
 """Thirty questions about ten real videos, through every strategy, with the built-in models.
 
-    python -m benchmarks.real FOLDER
+    python -m benchmarks.real FOLDER [--archive DIR]
 
 `questions.jsonl` names the videos, and what is seen, written or said in them; FOLDER holds them.
 Prints hits and misses by kind, whether the evidence overlaps the seconds where one sees the answer,
-and who judged; then every question with what each strategy chose.
+and who judged; then every question with what each strategy chose. DIR may be an archive in which
+on-screen text was read beforehand (`reel fill --ocr`).
 """
 
 from __future__ import annotations
@@ -43,9 +44,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.real")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--strategy", nargs="+", default=list(STRATEGIES))
+    parser.add_argument("--archive", type=Path)
     args = parser.parse_args()
     real = Real(args.folder)
-    with tempfile.TemporaryDirectory() as place, reeldb.open(Path(place) / "archive") as db:
+    with (
+        tempfile.TemporaryDirectory() as place,
+        reeldb.open(args.archive or Path(place) / "archive") as db,
+    ):
         settings = [Setting(s) for s in args.strategy]
         done = run(db, real, settings, Path(place) / "answers.jsonl")
     for what in done.missing:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reeldb.query.reasoners.named import named
 from reeldb.query.reasoners.protocol import Action, Conclusion, View
 
 if TYPE_CHECKING:
@@ -78,8 +79,13 @@ class EmbeddingReasoner:
 
     def choose(self, choices: Sequence[Choice], seen: Sequence[Seen]) -> tuple[int, float, Vectors]:
         """The number of the option with the best single witness, its share of belief (a softmax
-        over the options' best cosines), and how well each thing seen speaks for it."""
-        scores = self.cosines([c.text for c in choices], seen)
+        over the options' best scores), and how well each thing seen speaks for it.
+
+        A score is the cosine, and one more where the option stands word for word in what was
+        read or heard: a name or a number on a sign is worth more than any likeness.
+        """
+        texts = [c.text for c in choices]
+        scores = self.cosines(texts, seen) + named(texts, [s.words for s in seen])
         best = scores.max(axis=1)
         belief = np.exp((best - best.max()) / TEMPERATURE)
         winner = int(np.argmax(best))
