@@ -258,6 +258,7 @@ def _rm(args: argparse.Namespace) -> int:
 
 
 def _sql(args: argparse.Namespace) -> int:
+    from reeldb.asking import Lookout, confirm
     from reeldb.script import parameters, settings_first
 
     text = sys.stdin.read() if args.statement == "-" else args.statement
@@ -265,7 +266,8 @@ def _sql(args: argparse.Namespace) -> int:
     db = _database(args)
     for setting in settings:
         db.sql(setting)
-    return _result(args, db.sql(statement, parameters(args.param)))
+    result = db.sql(statement, parameters(args.param), watch=Lookout().show, confirm=confirm)
+    return _result(args, result)
 
 
 def _shell(args: argparse.Namespace) -> int:

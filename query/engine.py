@@ -20,6 +20,8 @@ from reeldb.query.result import Result
 from reeldb.query.variables import Variables
 
 if TYPE_CHECKING:
+    from reeldb.query.ask import Confirm
+    from reeldb.query.operators.trace import Watch
     from reeldb.query.prepare import Planned
 
 KEPT_SESSIONS = 2
@@ -53,12 +55,16 @@ class Engine:
         *,
         budget: Mapping[str, float] | None = None,
         cached: bool = False,
+        watch: Watch | None = None,
+        confirm: Confirm | None = None,
     ) -> Result:
-        """Runs one statement. `budget` stands in for a BUDGET clause; `cached` computes nothing."""
+        """Runs one statement. `budget` stands in for a BUDGET clause; `cached` computes nothing;
+        `watch` and `confirm` are those of `query.ask.ask`."""
         from reeldb.query.run import run
 
         limits = None if budget is None else Limits.of(budget)
-        return run(self, statement, parameters, limits=limits, cached=cached)
+        return run(self, statement, parameters, limits=limits, cached=cached,
+                   watch=watch, confirm=confirm)  # fmt: skip
 
     def columns(self, statement: str, parameters: Parameters = ()) -> list[str]:
         """The names of the columns that a SELECT gives, without running it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -29,6 +30,10 @@ from reeldb.query.similar import Similarity
 from reeldb.query.variables import CHOICES, Variables
 from reeldb.schema.errors import BindError, ExecuteError, TimeoutExceeded
 
+if TYPE_CHECKING:
+    from reeldb.query.ask import Confirm
+    from reeldb.query.operators.trace import Watch
+
 
 def run(
     engine: Engine,
@@ -37,13 +42,15 @@ def run(
     *,
     limits: Limits | None = None,
     cached: bool = False,
+    watch: Watch | None = None,
+    confirm: Confirm | None = None,
 ) -> Result:
-    """Runs one statement of the language."""
+    """Runs one statement of the language; `watch` and `confirm` are those of `ask`."""
     from reeldb.query.statements import run_other
 
     statement = ast.parse(text)
     if not isinstance(statement, ast.Select):
-        return run_other(engine, statement, parameters)
+        return run_other(engine, statement, parameters, watch, confirm)
     variables = engine.variables.cached() if cached else engine.variables
     if statement.explain is not None:
         from reeldb.query.explain import explain

@@ -14,10 +14,17 @@ from reeldb.schema.relations import RELATIONS
 
 if TYPE_CHECKING:
     from reeldb.query.answer import Answer
-    from reeldb.query.ask import Question
+    from reeldb.query.ask import Confirm, Question
+    from reeldb.query.operators.trace import Watch
 
 
-def run_other(engine: Engine, statement: ast.Statement, parameters: Parameters) -> Result:
+def run_other(
+    engine: Engine,
+    statement: ast.Statement,
+    parameters: Parameters,
+    watch: Watch | None = None,
+    confirm: Confirm | None = None,
+) -> Result:
     match statement:
         case ast.ShowTables():
             return show_tables()
@@ -27,13 +34,15 @@ def run_other(engine: Engine, statement: ast.Statement, parameters: Parameters) 
             engine.variables = engine.variables.with_value(name, value)
             return Result.of(["name", "value"], [[name, str(getattr(engine.variables, name))]])
         case ast.Ask():
-            return _ask(engine, statement, parameters)
+            return _asked(
+                engine, _question(statement, parameters), statement.explain, watch, confirm
+            )
         case ast.Summarize():
-            return _summarize(engine, statement)
+            return _asked(engine, _summary(engine, statement), statement.explain, watch, confirm)
         case ast.Replay(id):
             from reeldb.query.replay import replay
 
-            return _answered(replay(engine, id))
+            return _answered(replay(engine, id, watch))
     raise PlanError(f"{type(statement).__name__.upper()} is not built yet")
 
 
@@ -50,23 +59,27 @@ def describe(name: str) -> Result:
     return Result.of(["column", "type", "kind", "about"], rows)
 
 
-def _ask(engine: Engine, statement: ast.Ask, parameters: Parameters) -> Result:
+def _asked(
+    engine: Engine,
+    question: Question,
+    explain: ast.Explain | None,
+    watch: Watch | None,
+    confirm: Confirm | None,
+) -> Result:
     from reeldb.query.ask import ask
 
-    question = _question(statement, parameters)
-    if statement.explain is not None:
+    if explain is not None:
         from reeldb.query.explain_ask import explain_ask
 
-        return explain_ask(engine, question, analyze=statement.explain == "analyze")
-    return _answered(ask(engine, question))
+        return explain_ask(engine, question, analyze=explain == "analyze")
+    return _answered(ask(engine, question, watch, confirm))
 
 
-def _summarize(engine: Engine, statement: ast.Summarize) -> Result:
-    from reeldb.query.ask import ask
+def _summary(engine: Engine, statement: ast.Summarize) -> Question:
     from reeldb.query.summarize import summary_of
 
     using = statement.using or ast.Using("recursive")
-    question = summary_of(
+    return summary_of(
         engine,
         statement.video,
         using.name,
@@ -74,11 +87,6 @@ def _summarize(engine: Engine, statement: ast.Summarize) -> Result:
         {} if statement.budget is None else statement.budget.amounts(),
         statement.text,
     )
-    if statement.explain is not None:
-        from reeldb.query.explain_ask import explain_ask
-
-        return explain_ask(engine, question, analyze=statement.explain == "analyze")
-    return _answered(ask(engine, question))
 
 
 def _question(statement: ast.Ask, parameters: Parameters) -> Question:

@@ -170,9 +170,19 @@ class Database:
 
     # Asking it
 
-    def sql(self, statement: str, parameters: Parameters = ()) -> Result:
-        """Runs one statement of the query language; parameters are bound, never pasted."""
-        return self.engine.sql(statement, parameters)
+    def sql(
+        self,
+        statement: str,
+        parameters: Parameters = (),
+        *,
+        watch: Callable[[Step], None] | None = None,
+        confirm: Callable[[Expected], bool] | None = None,
+    ) -> Result:
+        """Runs one statement of the query language; parameters are bound, never pasted.
+
+        `watch` and `confirm` are for statements that ASK, as in `ask`.
+        """
+        return self.engine.sql(statement, parameters, watch=watch, confirm=confirm)
 
     def explain(self, statement: str, parameters: Parameters = ()) -> str:
         """The statement's plan as a tree of text. Calls no model."""

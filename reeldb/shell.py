@@ -14,6 +14,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
+from reeldb.asking import Lookout, confirm
 from reeldb.render import escaped, table
 from reeldb.schema.errors import ReelError
 from reeldb.schema.relations import RELATIONS
@@ -134,7 +135,7 @@ def _history() -> History:
 
 def _run(db: Database, statement: str) -> None:
     try:
-        show(db.sql(statement))
+        show(db.sql(statement, watch=Lookout().show, confirm=confirm))
     except ReelError as error:
         print(f"error: {escaped(str(error))}")
     except KeyboardInterrupt:

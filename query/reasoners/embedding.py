@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reeldb.query.reasoners.named import named
+from reeldb.query.reasoners.mentioned import mentioned
 from reeldb.query.reasoners.protocol import Action, Conclusion, View
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class EmbeddingReasoner:
         read or heard: a name or a number on a sign is worth more than any likeness.
         """
         texts = [c.text for c in choices]
-        scores = self.cosines(texts, seen) + named(texts, [s.words for s in seen])
+        scores = self.cosines(texts, seen) + mentioned(texts, [s.words for s in seen])
         best = scores.max(axis=1)
         belief = np.exp((best - best.max()) / TEMPERATURE)
         winner = int(np.argmax(best))

@@ -18,7 +18,8 @@ from tests.query.film import Film, Oracle, film, needle
 from tests.witness import Seen
 
 EVENT = needle(1, 100, seconds=20)
-EVERY = ("uniform", "topk", "dpp", "tree", "descent")  # those that answer in one call of their own
+EVERY = ("uniform", "topk", "dpp", "tree", "descent", "mapreduce", "recursive", "auto")
+ONE_CALL = EVERY[:5]  # those whose answer is one call over captions and pictures
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ def test_explain_bounds_what_then_happens_and_calls_nothing(four: Film, name: st
     assert "reused" in done
 
 
-@pytest.mark.parametrize("name", [*EVERY, "mapreduce", "recursive"])
+@pytest.mark.parametrize("name", EVERY)
 def test_a_budget_of_calls_is_kept_and_leaves_one_for_the_answer(four: Film, name: str) -> None:
     answer = four.ask(Oracle(EVENT), strategy=name, budget={"calls": 6.0})
     assert four.server.calls <= 6
@@ -116,9 +117,13 @@ def test_a_question_that_may_cost_much_is_put_to_confirm(four: Film) -> None:
         ask(
             four.engine, Question("what?", strategy="descent", options={"build": "eager"}), None, no
         )
-    assert four.server.calls == 0 and "captions" in seen[0]
+    dear = "ASK 'what?' FROM videos USING descent(build => 'eager')"
+    with pytest.raises(BudgetError, match="budget"):
+        four.engine.sql(dear, confirm=no)
+    assert four.server.calls == 0 and "captions" in seen[0] and seen[0] == seen[1]
     ask(four.engine, Question("what?", strategy="topk"), None, no)
-    assert len(seen) == 1
+    four.engine.sql(f"{dear} BUDGET 3 CALLS", confirm=no)
+    assert len(seen) == 2
 
 
 WRONG: dict[str, Fault] = {
@@ -154,7 +159,7 @@ def test_a_wrong_reply_ends_in_a_state_never_in_a_guess(four: Film, fault: Fault
         assert any("reply of the" in n or "forced" in n for n in found.notes), name
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", ONE_CALL)
 def test_a_reply_that_cannot_be_read_is_repaired_once(four: Film, name: str) -> None:
     oracle = Oracle(EVENT)
     broken: list[Seen] = []

@@ -13,12 +13,12 @@ WORD = re.compile(r"\w+")
 RUN = 5  # letters from which a word counts inside a longer run: readers of text lose spaces
 
 
-def named(options: Sequence[str], texts: Sequence[str]) -> NDArray[np.bool_]:
+def mentioned(options: Sequence[str], texts: Sequence[str]) -> NDArray[np.bool_]:
     """Of shape (options, texts): whether all words that only this option has stand in the text.
 
     An option without a word of its own is named nowhere.
 
-    >>> named(["the Peach project", "the Orange project"], ["THE PEACH PR0JECT"]).tolist()
+    >>> mentioned(["the Peach project", "the Orange project"], ["THE PEACH PR0JECT"]).tolist()
     [[True], [False]]
     """
     words = [set(WORD.findall(option.casefold())) for option in options]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import reeldb
-from reeldb.query.reasoners.named import named
+from reeldb.query.reasoners.mentioned import mentioned
 from tests.clips import make_clip
 
 PROJECTS = ["the Peach project", "the Orange project"]
@@ -32,11 +32,11 @@ PROJECTS = ["the Peach project", "the Orange project"]
 def test_an_option_is_named_by_all_its_own_words(
     options: list[str], text: str, there: list[bool]
 ) -> None:
-    assert named(options, [text])[:, 0].tolist() == there
+    assert mentioned(options, [text])[:, 0].tolist() == there
 
 
 def test_without_texts_nothing_is_named() -> None:
-    assert named(PROJECTS, []).shape == (2, 0)
+    assert mentioned(PROJECTS, []).shape == (2, 0)
 
 
 def test_a_name_that_is_said_counts_for_more_than_a_likeness(tmp_path: Path) -> None:
