@@ -38,6 +38,7 @@ ASKED = pa.schema(
         ("calls", pa.int64()),
         ("captions_made", pa.int64()),
         ("captions_reused", pa.int64()),
+        ("usd", pa.float64()),
         ("seconds", pa.float64()),
         ("id", pa.string()),
         ("notes", pa.list_(pa.string())),
@@ -86,7 +87,8 @@ class Answer:
 
     `answer` is text, for a question with options that of the chosen one. `confidence` is in
     0..1 and comparable only between answers of one reasoner. `status` is `insufficient` where
-    nothing in the scope could be looked at, `partial` where a budget ended the looking.
+    nothing in the scope could be looked at, `partial` where a budget ended the looking. `usd` is
+    what the calls made for it cost, 0 where all models run here, None where it is not known.
     """
 
     id: str
@@ -108,6 +110,7 @@ class Answer:
     captions_made: int = 0
     captions_reused: int = 0
     tokens: int = 0
+    usd: float | None = None
     seconds: float = 0.0
 
     @property
@@ -139,6 +142,7 @@ class Answer:
             "calls": self.calls,
             "captions_made": self.captions_made,
             "captions_reused": self.captions_reused,
+            "usd": None if self.usd is None else round(self.usd, 6),
             "seconds": round(self.seconds, 3),
             "id": self.id,
             "notes": list(self.notes),
@@ -170,7 +174,7 @@ class Answer:
             "captions_made": self.captions_made,
             "captions_reused": self.captions_reused,
             "tokens": self.tokens,
-            "usd": None,
+            "usd": self.usd,
             "seconds": self.seconds,
             "created_at": datetime.now(UTC).replace(tzinfo=None),
         }

@@ -78,6 +78,7 @@ class Asked:
     scope: str | None
     spans: Spans | None
     spent: int = 0
+    cost: tuple[int, float | None] = (0, 0.0)  # tokens and dollars of finding the scope
     partial: bool = False
     notes: tuple[str, ...] = ()
     auto: Mapping[str, object] | None = None  # what `auto` went by, and what it chose
@@ -111,7 +112,8 @@ def bound(engine: Engine, question: Question, *, dry: bool = False) -> Asked:
     if found.result is not None:
         result = found.result
         asked = replace(
-            asked, spent=int(result.stats.get("calls", 0)), partial=result.status != "complete",
+            asked, spent=int(result.stats.get("calls", 0)), cost=result.cost(),
+            partial=result.status != "complete",
             notes=tuple(result.notes),
         )  # fmt: skip
     return engine.archive.read(lambda s: _picked(Catalog(s), asked)) if auto else asked
@@ -187,6 +189,7 @@ def answered(
     budget = Budget(limits_of(question.budget, asked, grid))
     if question.budget:
         budget.take("looks", asked.spent)
+    budget.add("the scope", *asked.cost)
     notes = list(asked.notes)
     pictures = PictureReader(engine.opener, notes)
     lazy = frozenset(n for n in CHOICES if getattr(engine.variables, n) == "lazy")
@@ -250,6 +253,7 @@ def _answer(
         captions_made=task.captions_made,
         captions_reused=task.captions_reused,
         tokens=task.work.budget.tokens,
+        usd=task.work.budget.dollars,
         seconds=seconds,
     )
 

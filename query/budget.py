@@ -128,6 +128,7 @@ class Budget:
         self.limits = limits
         self.captions = self.chats = self.looks = self.retries = self.tokens = 0
         self.seconds = self.usd = 0.0
+        self.unpriced: set[str] = set()  # models that were called at a cost nobody knows
         self.ended_by: str | None = None
         self._each: dict[Kind, Each] = {}
         self._flying: dict[Kind, int] = {}  # calls that are debited and not paid yet
@@ -140,6 +141,19 @@ class Budget:
     @property
     def calls(self) -> int:
         return self.captions + self.chats + self.looks + self.retries
+
+    @property
+    def dollars(self) -> float | None:
+        """What was paid; None where part of it is not known, which is not nothing."""
+        return None if self.unpriced else self.usd
+
+    def add(self, whose: str, tokens: int, usd: float | None) -> None:
+        """What was paid outside of debited calls, as by a statement within a question."""
+        with self._lock:
+            self.tokens += tokens
+            self.usd += usd or 0.0
+            if usd is None:
+                self.unpriced.add(whose)
 
     def left(self, kind: Kind) -> int:
         """How many calls of a kind may still be made, by their number."""

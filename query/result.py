@@ -51,6 +51,11 @@ class Result:
     def __len__(self) -> int:
         return self.row_count
 
+    def cost(self) -> tuple[int, float | None]:
+        """Tokens and dollars that models took; None for dollars that are not known."""
+        usd = self.stats.get("usd", 0.0)
+        return int(self.stats.get("tokens", 0)), None if usd is None else float(usd)
+
     def arrow(self) -> pa.Table:
         """The rows as an Arrow table; of two columns of one name the second is `name_1`."""
         return self.table.rename_columns(_distinct(self.columns))

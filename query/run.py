@@ -33,6 +33,7 @@ from reeldb.schema.errors import BindError, ExecuteError, TimeoutExceeded
 if TYPE_CHECKING:
     from reeldb.query.ask import Confirm
     from reeldb.query.operators.trace import Watch
+    from reeldb.schema.models import Role
 
 
 def run(
@@ -138,6 +139,10 @@ class Running:
 
     def result(self) -> Result:
         self.start()
+        for unit in self.plan.units:
+            if unit.kind == "similarity":
+                role: Role = "embedder" if unit.column == "image" else "text_embedder"
+                self.work.unmetered(self.engine.models.address(role))
         for fill in self.plan.fills:
             self.filling.fill(fill)
         self.fills.finish()
@@ -233,7 +238,7 @@ class Running:
             "retries": budget.retries,
             "calls": budget.calls,
             "tokens": budget.tokens,
-            "usd": round(budget.usd, 6),
+            "usd": None if budget.dollars is None else round(budget.dollars, 6),
             "model_seconds": round(budget.seconds, 3),
             "sql_seconds": round(self.sql_seconds, 3),
             "not_looked_at": self.not_looked_at(),

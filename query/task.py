@@ -124,7 +124,7 @@ class Task:
         """The k grid pictures most similar to the text, best first, with their `relevance`."""
         grid = self._grid if grid is None else grid
         with self.trace.step("search", {"text": text, "k": k}) as cost:
-            best = self._vectors().best(text, k, grid) if len(grid) else []
+            best = self._vectors(embeds=True).best(text, k, grid) if len(grid) else []
             found = [replace(grid[i], relevance=score) for i, score in best]
             cost.outputs = _times(found)
         return found
@@ -136,7 +136,7 @@ class Task:
         if len(grid.videos()) <= videos:
             return grid
         with self.trace.step("narrow", {"text": self.question, "videos": videos}) as cost:
-            vectors = self._vectors() if self.has_vectors() else None
+            vectors = self._vectors(embeds=True) if self.has_vectors() else None
             worth = scenes_worth(self.work.catalog, grid, vectors, self.question)
             best = list(dict.fromkeys(w.rank for w in worth))[:videos]
             grid = grid.of_videos(best or grid.rank[:1].tolist())
@@ -159,7 +159,7 @@ class Task:
     def cosines(self, texts: Sequence[str], pictures: Sequence[Picture]) -> Vectors:
         """Cosines of shape (texts, pictures), float32; NaN where a picture has no vector."""
         with self.trace.step("cosines", {"texts": list(texts), "pictures": len(pictures)}):
-            return self._vectors().cosines(texts, pictures)
+            return self._vectors(embeds=True).cosines(texts, pictures)
 
     def has_vectors(self) -> bool:
         models = self.cast.models
@@ -170,6 +170,7 @@ class Task:
     def text_cosines(self, texts: Sequence[str], others: Sequence[str]) -> Vectors:
         """Cosines of shape (texts, others) by the text embedder."""
         embed = self.cast.models.text_embedder().embed_texts
+        self.work.unmetered(self.cast.models.address("text_embedder"))
         return np.asarray(embed(list(texts)) @ embed(list(others)).T, np.float32)
 
     # Operators: looking
@@ -305,8 +306,10 @@ class Task:
         self.work.budget.limits = replace(limits, calls=limits.calls - held)
         return held
 
-    def _vectors(self) -> PictureVectors:
+    def _vectors(self, *, embeds: bool = False) -> PictureVectors:
         models = self.cast.models
+        if embeds:
+            self.work.unmetered(models.address("embedder"))
         return PictureVectors(Similarity(self.work.catalog.snapshot, models, None))
 
     def _debit(self, kind: Kind) -> Callable[[], bool]:

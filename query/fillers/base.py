@@ -102,6 +102,11 @@ Clock = Callable[[], datetime]
 Some = TypeVar("Some")
 
 
+def counted(replies: Iterable[Reply]) -> bool:
+    """Whether the tokens of all replies are known; a call that failed is taken to be free."""
+    return all(r.tokens for r in replies if r.calls and r.status != "failed")
+
+
 @dataclass(slots=True)
 class Work:
     """What the fillers of one statement share."""
@@ -144,12 +149,23 @@ class Work:
         tokens: int,
         kind: Kind = "looks",
         replies: Sequence[Reply] = (),
+        *,
+        counted: bool = False,
     ) -> None:
-        """What calls of a model cost, known only after them."""
-        price = price_of(address) or 0.0
+        """What calls of a model cost, known only after them; `counted` says that `tokens` are
+        all that they took (see `counted`)."""
+        price = price_of(address)
+        if price != 0.0 and (price is None or not counted):
+            self.budget.add(address, 0, None)
+        price = price or 0.0
         most = max((r.tokens for r in replies), default=tokens)
         usd = price / 1e6
         self.budget.paid(kind, seconds, tokens, tokens * usd, most, most * usd, calls=len(replies))
+
+    def unmetered(self, address: str | None) -> None:
+        """Takes note of a model whose tokens nobody counts: what it cost is not known."""
+        if address is not None and price_of(address) != 0.0:
+            self.budget.add(address, 0, None)
 
     def rests(self, kind: str, row: Kept) -> None:
         """Takes note of a failure of an earlier statement that is not tried again yet."""

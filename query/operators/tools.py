@@ -66,6 +66,7 @@ class ToolReader:
         found = self._engine.sql(statement, values, budget=budget, cached=cached)
         calls = int(found.stats.get("calls", 0))
         self._work.budget.take("looks", calls)
+        self._add_cost(found)
         rows = tuple((float(t), str(text)) for t, text in found.fetchall() if text)
         there = bool(rows) or self._engine.models.address(tool) is not None  # type: ignore[arg-type]
         partial = found.status != "complete" or (not left and not self._cached)
@@ -84,4 +85,9 @@ class ToolReader:
         found = self._engine.sql(statement, budget=left, cached=self._cached)
         for kind, name in (("captions", "captions_made"), ("chats", "replies"), ("looks", "looks")):
             budget.take(kind, int(found.stats.get(name, 0)))  # type: ignore[arg-type]
+        self._add_cost(found)
         return found
+
+    def _add_cost(self, found: Result) -> None:
+        tokens, usd = found.cost()
+        self._work.budget.add("a statement", tokens, usd)

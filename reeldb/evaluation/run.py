@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +59,7 @@ class Line:
     seconds: float
     answer_id: str
     notes: tuple[str, ...]
+    usd: float | None = None  # not known where some model that was called has no price
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +197,9 @@ def _key(question: Question, setting: Setting, models: dict[str, str]) -> str:
 
 
 def _asked(db: Database, question: Question, setting: Setting, key: str, video_id: str) -> Line:
+    from reeldb.models.registry import NONE
     from reeldb.query.parse import using
+    from reeldb.query.prices import is_here
 
     used = using(setting.strategy)
     try:
@@ -209,7 +212,8 @@ def _asked(db: Database, question: Question, setting: Setting, key: str, video_i
             budget=setting.budget or None,
         )
     except ReelError as error:
-        return _failed(question, setting, key, str(error))
+        here = all(is_here(a) for a in db.models.roles.values() if a and a != NONE)
+        return replace(_failed(question, setting, key, str(error)), usd=0.0 if here else None)
     return _line(question, setting, key, answer)
 
 
@@ -223,6 +227,7 @@ def _line(question: Question, setting: Setting, key: str, answer: Answer) -> Lin
         captions_made=answer.captions_made, captions_reused=answer.captions_reused,
         calls=answer.calls, tokens=answer.tokens, seconds=round(answer.seconds, 3),
         answer_id=answer.id, notes=answer.notes,
+        usd=answer.usd if answer.usd is None else round(answer.usd, 6),
     )  # fmt: skip
 
 

@@ -19,7 +19,8 @@ class Row:
     """Means a question, but for counts of statuses, which are questions.
 
     `accuracy` counts unparsed, failed, insufficient and partial answers that are not right as
-    wrong; `low` and `high` are its 95 % bootstrap interval. `recall` is that of evidence.
+    wrong; `low` and `high` are its 95 % bootstrap interval. `recall` is that of evidence. `usd` is
+    None where what one question cost is not known.
     """
 
     strategy: str
@@ -38,6 +39,7 @@ class Row:
     captions_reused: float
     calls: float
     tokens: float
+    usd: float | None
     seconds: float
 
 
@@ -85,6 +87,7 @@ def _row(setting: Setting, kind: str, lines: Sequence[Line]) -> Row:
     videos = [x.video for x in judged]
     groups = videos if len(set(videos)) >= VIDEOS_TO_GROUP else None
     found = interval([float(bool(x.right)) for x in judged], groups) if judged else None
+    dollars = [x.usd for x in lines]
     recalls = [x.recall for x in lines if x.recall is not None]
 
     def status(name: str) -> int:
@@ -100,5 +103,6 @@ def _row(setting: Setting, kind: str, lines: Sequence[Line]) -> Row:
         status("unparsed"), status("failed"), status("insufficient"), status("partial"),
         mean([x.captions_made for x in lines]), mean([x.captions_reused for x in lines]),
         mean([x.calls for x in lines]), mean([x.tokens for x in lines]),
+        None if None in dollars else mean([d for d in dollars if d is not None]),
         mean([x.seconds for x in lines]),
     )  # fmt: skip

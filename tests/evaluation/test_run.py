@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from reeldb.evaluation.benchmark import Folder, Question
 from reeldb.evaluation.run import Line, Run, Setting, read_run, recall_of, run
 from reeldb.evaluation.table import comparisons, rows_of
 from reeldb.schema.errors import BindError, EvaluationError
-from tests.faults import status
+from tests.faults import Fault, completion, status
 from tests.made_bench import Bench, asked
 from tests.seeing import SeeingServer
 
@@ -163,6 +163,56 @@ def test_a_wrong_setting_is_refused_before_anything_is_asked(
     with pytest.raises(EvaluationError, match="--strategy"):
         run(db, bench, [], file)
     assert server.calls == 0 and not file.exists()
+
+
+def test_dollars_are_those_of_the_tokens_and_unknown_without_a_price(
+    truthful: Both, ten_minutes: Bench, tmp_path: Path
+) -> None:
+    db, _ = truthful
+    config, bench = tmp_path / "config.toml", Some(ten_minutes.folder)
+    [eyes] = {db.models.address("embedder")}
+    free = f'["{eyes}"]\nusd_per_million_tokens = 0.0\n'  # plugged in, so nobody knows its price
+    plain = config.read_text()
+    unknown = run(db, bench, [UNIFORM], tmp_path / "a.jsonl")
+    assert {x.usd for x in unknown.lines} == {None} and rows_of(unknown.lines)[0].usd is None
+    config.write_text(plain + "usd_per_million_tokens = 2.0\n" + free)
+    paid = run(db, bench, [DPP], tmp_path / "b.jsonl")
+    assert all(x.usd == pytest.approx(x.tokens * 2e-6, abs=1e-6) for x in paid.lines)
+    dollars = rows_of(paid.lines)[0].usd
+    assert dollars is not None and dollars > 0
+    again = run(db, bench, [DPP], tmp_path / "c.jsonl")
+    assert {x.usd for x in again.lines} == {0.0}
+    kept = db.archive.store.read("answers", ["id", "usd"]).to_pylist()
+    assert {round(k["usd"], 6) for k in kept if k["id"] in {x.answer_id for x in paid.lines}} == {
+        x.usd for x in paid.lines
+    }
+    db.set_model("captioner", "builtin:tags")
+    for role in ("chat", "vision"):
+        db.set_model(role, "none")
+    here = run(db, bench, [DPP], tmp_path / "d.jsonl")
+    assert {(x.usd, x.status) for x in here.lines} == {(0.0, "complete")}
+
+
+def test_a_server_that_counts_no_tokens_leaves_dollars_unknown(
+    truthful: Both, ten_minutes: Bench, tmp_path: Path
+) -> None:
+    db, server = truthful
+    config = tmp_path / "config.toml"
+    config.write_text(config.read_text() + "usd_per_million_tokens = 2.0\n")
+    said = completion("a lamp")
+    server.always = Fault(body=json.dumps({**json.loads(said), "usage": {}}).encode())
+    done = run(db, Some(ten_minutes.folder), [UNIFORM], tmp_path / "a.jsonl")
+    assert [x.tokens for x in done.lines] == [0] * 5
+    assert {x.usd for x in done.lines} == {None}
+
+
+def test_lines_of_before_still_read(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    row = asdict(line(0, True))
+    later = ("usd",)
+    file.write_text(json.dumps({k: v for k, v in row.items() if k not in later}) + "\n")
+    assert read_run(file) == [line(0, True)]
+    assert rows_of(read_run(file))[0].usd is None
 
 
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
