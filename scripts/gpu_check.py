@@ -24,8 +24,8 @@ from reeldb.schema.models import CaptionRequest
 
 
 def main(folder: Path, captions: int, random: bool, max_tokens: int = 32) -> None:
-    """Prints device, number type, captions a second, batched and one by one, and whether a
-    batch that is too large is halved."""
+    """Prints device, number type, captions a second, batched and one by one, how long the model
+    stood idle meanwhile, and whether a batch that is too large is halved."""
     import torch
 
     address = f"transformers:{folder}"
@@ -42,21 +42,46 @@ def main(folder: Path, captions: int, random: bool, max_tokens: int = 32) -> Non
         for _ in range(captions)
     ]
     model.caption(requests[:2])  # the first run compiles and allocates
-    batched = timed(lambda: model.caption(requests))
+    batched, idle = timed_with_idle(model, requests)
     few = requests[: max(1, captions // 8)]
     single = timed(lambda: [model.caption([r]) for r in few])
     rate, alone = captions / batched, len(few) / single
     print(f"{captions} captions of up to {max_tokens} tokens: {rate:.1f} a second, one by one "
-          f"{alone:.1f}")  # fmt: skip
+          f"{alone:.1f}; idle for {idle:.0%} of the time")  # fmt: skip
     if where.device.startswith("cuda"):
         print(f"most memory held: {torch.cuda.max_memory_allocated() / 1e9:.1f} GB")
     print(halving(model, requests[:8]))
-    not_checked = ["whether captions are right", "idle time of the GPU", "several GPUs"]
+    not_checked = ["whether captions are right", "several GPUs"]
     if random:
         not_checked.insert(0, "a real model: weights were random")
     if not where.device.startswith("cuda"):
         not_checked.insert(0, "a GPU: there is none here, all of this ran on the CPU")
     print(f"not checked: {'; '.join(not_checked)}")
+
+
+def timed_with_idle(
+    model: TransformersCaptioner, requests: list[CaptionRequest]
+) -> tuple[float, float]:
+    """Seconds that the captions take, and the share of them in which the model generates
+    nothing: pictures are prepared, replies are read."""
+    import torch
+
+    own, busy = model.network.model.generate, []
+
+    def watched(**inputs: Any) -> Any:
+        began = time.perf_counter()
+        out = own(**inputs)
+        if model.network.hardware.device.startswith("cuda"):
+            torch.cuda.synchronize()
+        busy.append(time.perf_counter() - began)
+        return out
+
+    model.network.model.generate = watched
+    try:
+        seconds = timed(lambda: model.caption(requests))
+    finally:
+        model.network.model.generate = own
+    return seconds, 1 - sum(busy) / seconds
 
 
 def halving(model: TransformersCaptioner, requests: list[CaptionRequest]) -> str:

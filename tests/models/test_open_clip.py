@@ -172,6 +172,19 @@ def test_a_model_that_is_not_there_is_named_with_the_possible(address: str, mess
         load(address, "embedder", {"batch_size": 2})
 
 
+def test_a_siglip_embeds_as_by_open_clip_itself(tmp_path: Path) -> None:
+    folder = tiny_clip.siglip(tmp_path / "siglip")
+    model, images = embedder(folder), [*pictures(3), *pictures(2, 36, 64)]
+    np.testing.assert_allclose(model.embed_images(images), its_own(folder, images), atol=1e-5)
+    texts = ["a", "a red car", "two people in front of a house"]
+    theirs = open_clip.create_model(f"local-dir:{folder}").eval()
+    with torch.inference_mode():
+        tokens = open_clip.get_tokenizer(f"local-dir:{folder}")(texts)
+        wanted = theirs.encode_text(tokens, normalize=True).numpy()
+    np.testing.assert_allclose(model.embed_texts(texts), wanted, atol=1e-5)
+    assert (model.dim, wanted_size(model, 640, 360)) == (192, (224, 224))
+
+
 def test_siglip_is_known_with_its_size() -> None:
     model = load("open_clip:ViT-B-16-SigLIP-384/webli", "embedder", {"batch_size": 2})
     assert isinstance(model, OpenClip)

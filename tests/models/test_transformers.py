@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -152,7 +153,9 @@ def test_each_picture_comes_after_its_time(
 ) -> None:
     request = CaptionRequest([picture(0), picture(1)], [3.0, 65.0], "describe")
     text = rendered(captioner(name), request)
-    image = {"qwen_vl": "<|image_pad|>"}.get(name, "<image>")
+    image = {
+        "qwen_vl": "<|image_pad|>", "qwen3_vl": "<|image_pad|>", "gemma": "<start_of_image>",
+    }.get(name, "<image>")  # fmt: skip
     order = ["Picture at 00:00:03", image, "Picture at 00:01:05", image, "describe", "assistant"]
     at = 0
     for part in order:
@@ -344,6 +347,7 @@ def test_the_gpu_check_runs_here_and_says_what_it_did_not_check(
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     ).stdout
     assert "4 captions of up to 32 tokens" in told
+    assert 0 <= int(re.findall(r"idle for (\d+)% of the time", told)[0]) <= 100
     assert "batches of [4, 2, 2], 0 lost" in told and "not checked: " in told
 
 

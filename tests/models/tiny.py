@@ -31,8 +31,13 @@ SIZES: dict[str, Any] = {
 }
 
 
-def tokenizer(specials: tuple[str, ...] = (), template: str = CHATML) -> Any:
-    """A byte-level tokenizer that splits anything and knows some words, trained on the spot."""
+def tokenizer(
+    specials: tuple[str, ...] = (), template: str = CHATML, named: dict[str, str] | None = None
+) -> Any:
+    """A byte-level tokenizer that splits anything and knows some words, trained on the spot.
+
+    `named` are the special tokens that a processor finds by attribute.
+    """
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -53,6 +58,7 @@ def tokenizer(specials: tuple[str, ...] = (), template: str = CHATML) -> Any:
         eos_token="<|im_end|>",
         extra_special_tokens=list(specials),
         clean_up_tokenization_spaces=False,
+        model_specific_special_tokens=named or {},
     )
     fast.chat_template = template
     return fast
@@ -133,6 +139,72 @@ def qwen_vl(folder: Path, scale: int = 1, layers: int = 2) -> Path:
     videos = t.Qwen2VLVideoProcessor()
     processor = t.Qwen2_5_VLProcessor(images, words, videos, chat_template=words.chat_template)
     return saved(folder, seeded(lambda: t.Qwen2_5_VLForConditionalGeneration(config)), processor)
+
+
+def qwen3_vl(folder: Path) -> Path:
+    """Qwen3-VL: features of several layers of the picture model go into the words' layers."""
+    import transformers as t
+
+    marks = ("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
+    words = tokenizer(marks, CHATML.replace("IMAGE", "<|vision_start|><|image_pad|><|vision_end|>"))
+    ids = {m: words.convert_tokens_to_ids(m) for m in marks}
+    config = t.Qwen3VLConfig(
+        text_config={
+            "vocab_size": len(words), "max_position_embeddings": 2048, "head_dim": 8,
+            "rope_parameters": {
+                "rope_type": "default", "rope_theta": 1e4, "mrope_section": [2, 1, 1],
+                "mrope_interleaved": True,
+            },
+            **SIZES, **_ends(words),
+        },
+        vision_config={
+            "depth": 2, "hidden_size": 32, "num_heads": 4, "intermediate_size": 64,
+            "out_hidden_size": 32, "patch_size": 16, "num_position_embeddings": 64,
+            "deepstack_visual_indexes": [0],
+        },
+        image_token_id=ids["<|image_pad|>"], video_token_id=ids["<|video_pad|>"],
+        vision_start_token_id=ids["<|vision_start|>"], vision_end_token_id=ids["<|vision_end|>"],
+    )  # fmt: skip
+    images = t.Qwen2VLImageProcessor(
+        patch_size=16, size={"shortest_edge": 32 * 32, "longest_edge": 128 * 128}
+    )
+    videos = t.Qwen3VLVideoProcessor()
+    processor = t.Qwen3VLProcessor(images, words, videos, chat_template=words.chat_template)
+    return saved(folder, seeded(lambda: t.Qwen3VLForConditionalGeneration(config)), processor)
+
+
+def gemma(folder: Path) -> Path:
+    """Gemma 3: every picture is as many tokens, seen in both directions; sliding attention."""
+    import transformers as t
+
+    named = {
+        "boi_token": "<start_of_image>",
+        "eoi_token": "<end_of_image>",
+        "image_token": "<image_soft_token>",
+    }
+    template = CHATML.replace("IMAGE", "<start_of_image>")
+    words = tokenizer(tuple(named.values()), template, named)
+    begin, end, image = (words.convert_tokens_to_ids(m) for m in named.values())
+    config = t.Gemma3Config(
+        text_config={
+            "vocab_size": len(words), "max_position_embeddings": 2048, "head_dim": 8,
+            "sliding_window": 64, "query_pre_attn_scalar": 8,
+            "layer_types": ["sliding_attention", "full_attention"],
+            **SIZES, **_ends(words),
+        },
+        vision_config={
+            "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
+            "num_attention_heads": 4, "image_size": 56, "patch_size": 14,
+            "vision_use_head": False,
+        },
+        mm_tokens_per_image=4, boi_token_index=begin, eoi_token_index=end,
+        image_token_index=image, tie_word_embeddings=False, **_ends(words),
+    )  # fmt: skip
+    images = t.Gemma3ImageProcessor(size={"height": 56, "width": 56})
+    processor = t.Gemma3Processor(
+        images, words, chat_template=words.chat_template, image_seq_length=4
+    )
+    return saved(folder, seeded(lambda: t.Gemma3ForConditionalGeneration(config)), processor)
 
 
 def idefics(folder: Path) -> Path:
@@ -223,6 +295,8 @@ def blip(folder: Path) -> Path:
 
 VISION: dict[str, Callable[[Path], Path]] = {
     "qwen_vl": qwen_vl,
+    "qwen3_vl": qwen3_vl,
+    "gemma": gemma,
     "idefics": idefics,
     "llava": llava,
 }

@@ -19,6 +19,19 @@ CONFIG: dict[str, Any] = {
     },
     "text_cfg": {"context_length": 16, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 1},
 }  # fmt: skip
+SIGLIP: dict[str, Any] = {
+    "embed_dim": 192,
+    "init_logit_bias": -10,
+    "custom_text": True,
+    "vision_cfg": {
+        "image_size": 224, "timm_model_name": "vit_tiny_patch16_224",
+        "timm_pool": "map", "timm_proj": "none",
+    },
+    "text_cfg": {
+        "context_length": 16, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 1,
+        "no_causal_mask": True, "proj_bias": True, "pool_type": "last",
+    },
+}  # fmt: skip
 COLOURS = {
     "red": (255, 0, 0),
     "green": (0, 128, 0),
@@ -39,16 +52,31 @@ def new_model(seed: int = 0) -> Any:
     return CLIP(**CONFIG)
 
 
+def siglip(folder: Path) -> Path:
+    """A SigLIP: timm's vision transformer with attention pooling, text that sees both ways."""
+    import torch
+    from open_clip.model import CustomTextCLIP
+
+    torch.manual_seed(0)
+    model = CustomTextCLIP(**{n: v for n, v in SIGLIP.items() if n != "custom_text"})
+    half = [0.5, 0.5, 0.5]
+    return _saved(folder, model, SIGLIP, mean=half, std=half, resize_mode="squash")
+
+
 def clip(folder: Path, model: Any | None = None, **preprocess: object) -> Path:
     """A folder with the config and the weights."""
+    return _saved(folder, model or new_model(), CONFIG, **preprocess)
+
+
+def _saved(folder: Path, model: Any, model_cfg: dict[str, Any], **preprocess: object) -> Path:
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = (model or new_model()).state_dict()
+    tensors = model.state_dict()
     save_file(
         {n: t.contiguous() for n, t in tensors.items()}, folder / "open_clip_model.safetensors"
     )
-    config = {"model_cfg": CONFIG, "preprocess_cfg": preprocess}
+    config = {"model_cfg": model_cfg, "preprocess_cfg": preprocess}
     (folder / "open_clip_config.json").write_text(json.dumps(config))
     return folder
 
