@@ -83,6 +83,30 @@ class Database:
             self._models = Models(roles, allow=check_approved)
         return self._models
 
+    def with_models(self, roles: Mapping[str, str]) -> Database:
+        """The same archive with other models for these roles, as long as what this gives is
+        open; what the archive itself names stays. Close both.
+
+        Raises ModelError where a model does not fit its role.
+        """
+        from typing import cast
+
+        from reeldb.models.approval import check_approved
+        from reeldb.models.registry import NONE, Models, load
+        from reeldb.schema.models import Role
+
+        def allow(address: str, role: str) -> None:
+            if roles.get(role) != address:  # the caller trusts what the caller names
+                check_approved(address, role)
+
+        other = Database(self.path)
+        own = self.archive.models if self.path.exists() else {}
+        other._models = Models({**own, **roles}, allow=allow)
+        for role, address in roles.items():
+            if address != NONE:
+                load(address, cast(Role, role))
+        return other
+
     def set_model(self, role: str, address: str, *, base_url: str | None = None) -> None:
         """Names the archive's model for a role; the server's URL goes to the user's own config.
 

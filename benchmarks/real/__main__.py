@@ -19,7 +19,8 @@ from pathlib import Path
 
 import reeldb
 from reeldb.evaluation.benchmark import Folder, Question
-from reeldb.evaluation.run import Line, Setting, run
+from reeldb.evaluation.line import Line, Setting
+from reeldb.evaluation.run import run
 
 STRATEGIES = ("uniform", "topk", "dpp", "tree", "descent", "mapreduce", "recursive", "auto")
 KINDS = ("seen", "written", "said")

@@ -33,4 +33,12 @@ def evaluate_arguments(parser: argparse.ArgumentParser, common: argparse.Argumen
         "--budget", action="append", default=[], metavar="B",
         help="as BUDGET has it, like '50 captions'; several are compared",
     )  # fmt: skip
+    run.add_argument(
+        "--models", action="append", default=[], metavar="M",
+        help="for this run only, like 'captioner=openai:a, vision=openai:b'; several are compared",
+    )  # fmt: skip
     run.add_argument("--answers", metavar="FILE", help="default: DIR/answers.jsonl")
+    run.add_argument(
+        "--replay", action="store_true",
+        help="the same table from the answers alone: no model, no archive, no video",
+    )  # fmt: skip

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reeldb.evaluation.benchmark import Benchmark, Folder
+from reeldb.schema.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from reeldb.evaluation.line import Setting
+    from reeldb.evaluation.run import Run
 
 Told = Callable[[str, int, int], None]  # what, how many are done, of how many
 
@@ -38,21 +45,54 @@ def make(args: argparse.Namespace, told: Told) -> Said:
 
 def run(args: argparse.Namespace, told: Told) -> Said:
     """The archive is the one that is named, else `archive` in the benchmark's folder."""
-    from reeldb.database import open
-    from reeldb.evaluation.run import Setting, run
-    from reeldb.evaluation.table import COLUMNS, comparisons, rows_of
+    from reeldb.evaluation.table import columns_of, comparisons, rows_of
 
-    place = Path(args.benchmark)
-    folder = place if place.is_dir() else place.parent
-    settings = [Setting(s, b) for s in args.strategy for b in args.budget or [""]]
-    archive = args.archive or os.environ.get("REEL_ARCHIVE") or folder / "archive"
+    folder = _folder(args)
     file = Path(args.answers) if args.answers else folder / "answers.jsonl"
-    with open(archive) as db:
-        done = run(db, _benchmark(args), settings, file, told=told)
+    done = _replayed(args, file) if args.replay else _run(args, folder, file, told)
     notes = [f"{what}: its questions were not asked" for what in done.missing]
-    notes += comparisons(done.lines)
+    notes += [*done.notes, *comparisons(done.lines)]
     notes.append(f"{done.asked} asked, {len(done.lines) - done.asked} taken from {file}")
-    return Said(notes, COLUMNS, [[getattr(r, c) for c in COLUMNS] for r in rows_of(done.lines)])
+    rows = rows_of(done.lines)
+    columns = columns_of(rows)
+    return Said(notes, columns, [[getattr(r, c) for c in columns] for r in rows])
+
+
+def _run(args: argparse.Namespace, folder: Path, file: Path, told: Told) -> Run:
+    from reeldb.database import open
+    from reeldb.evaluation.run import run
+
+    archive = args.archive or os.environ.get("REEL_ARCHIVE") or folder / "archive"
+    with open(archive) as db:
+        return run(db, _benchmark(args), _settings(args), file, told=told)
+
+
+def _replayed(args: argparse.Namespace, file: Path) -> Run:
+    """Goes without the questions too, where only the answers are left."""
+    from reeldb.evaluation.replay import replay
+
+    try:
+        questions = _benchmark(args).questions()
+    except EvaluationError as error:
+        done = replay(file, None, _settings(args))
+        why = f"{error}: which questions {file} lacks cannot be told"
+        return dataclasses.replace(done, notes=(*done.notes, why))
+    return replay(file, questions, _settings(args))
+
+
+def _settings(args: argparse.Namespace) -> list[Setting]:
+    """Every strategy with every budget and all models that are named."""
+    from reeldb.evaluation.line import Setting, models_of
+
+    named = [models_of(text) for text in args.models or [""]]
+    return [
+        Setting(s, b, m) for m in named for s in args.strategy for b in args.budget or [""]
+    ]  # fmt: skip
+
+
+def _folder(args: argparse.Namespace) -> Path:
+    place = Path(args.benchmark)
+    return place if place.is_dir() else place.parent
 
 
 def _benchmark(args: argparse.Namespace) -> Benchmark:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reeldb.evaluation.benchmark import Benchmark, Question
-from reeldb.schema.digests import request_key
+from reeldb.evaluation.line import Line, Setting, key_of, read_run, recall_of
 from reeldb.schema.errors import EvaluationError, ReelError
 
 if TYPE_CHECKING:
@@ -17,59 +17,25 @@ if TYPE_CHECKING:
     from reeldb.query.answer import Answer
 
 Told = Callable[[str, int, int], None]  # what, how many are done, of how many
-Span = tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """How the questions are asked: a strategy as USING writes it, and a budget as BUDGET does."""
-
-    strategy: str
-    budget: str = ""
-
-    @property
-    def name(self) -> str:
-        return f"{self.strategy} / {self.budget}" if self.budget else self.strategy
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """What came of one question. `key` is the address of the whole request: benchmark question,
-    setting and models. `right` is None where there is nothing to compare the answer with.
-
-    `recall` is the share of the annotated spans that some evidence overlaps, None without spans.
-    """
-
-    key: str
-    question: str
-    video: str
-    kind: str
-    strategy: str
-    budget: str
-    status: str
-    answer: str
-    right: bool | None
-    recall: float | None
-    evidence: tuple[Span, ...]
-    reasoner: str
-    captions_made: int
-    captions_reused: int
-    calls: int
-    tokens: int
-    seconds: float
-    answer_id: str
-    notes: tuple[str, ...]
-    usd: float | None = None  # not known where some model that was called has no price
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The lines of every question and setting, in order, and the videos that are not there or
-    cannot be indexed, with the reason."""
+    """The lines of every question and setting, in order; the videos that are not there or
+    cannot be indexed, with the reason; and what else there is to say of the lines."""
 
     lines: tuple[Line, ...]
     missing: tuple[str, ...]
     asked: int  # questions that were asked now, not taken from the file
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """A video of the benchmark in the archive."""
+
+    id: str
+    duration_s: float
 
 
 def run(
@@ -83,75 +49,59 @@ def run(
     """Asks every question of every setting, but those that `file` holds; new lines are appended.
 
     Videos that the archive lacks are added first. A question that fails is a line of status
-    `failed`. Raises BindError for a strategy or option that there is not.
+    `failed`. The archive keeps the models that it names, whatever the settings name. Raises
+    BindError for a strategy or option that there is not, and ModelError for such a model.
     """
     questions = benchmark.questions()
-    ids, missing = _videos(db, benchmark, questions, told)
-    present = [q for q in questions if q.video in ids]
-    models = {str(r): a for r, a in db.models.roles.items() if a}
-    _check(settings)
-    wanted = [(s, q, _key(q, s, models)) for s in settings for q in present]
-    kept = {line.key: line for line in read_run(file)}
-    open_now = sum(key not in kept for _, _, key in wanted)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    done = 0
-    with file.open("a", encoding="utf-8") as out:
-        for setting, question, key in wanted:
-            if key in kept:
-                continue
-            kept[key] = _asked(db, question, setting, key, ids[question.video])
-            out.write(json.dumps(asdict(kept[key]), ensure_ascii=False) + "\n")
-            out.flush()
-            done += 1
-            if told is not None:
-                told("questions", done, open_now)
-    return Run(tuple(kept[key] for _, _, key in wanted), missing, done)
+    with ExitStack() as stack:
+        dbs = _databases(db, settings, stack)
+        _check(settings)
+        videos, missing = _videos(db, benchmark, questions, told)
+        wanted = [
+            (s, q, key_of(q, s)) for s in dbs for q in questions if q.video in videos
+        ]  # fmt: skip
+        kept = {line.key: line for line in read_run(file)}
+        open_now = sum(key not in kept for _, _, key in wanted)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        done = 0
+        with file.open("a", encoding="utf-8") as out:
+            for setting, question, key in wanted:
+                if key in kept:
+                    continue
+                video = videos[question.video]
+                kept[key] = _asked(dbs[setting], question, setting, key, video)
+                out.write(kept[key].json() + "\n")
+                out.flush()
+                done += 1
+                if told is not None:
+                    told("questions", done, open_now)
+    lines = (
+        replace(kept[key], models=s.models, duration_s=videos[q.video].duration_s)
+        for s, q, key in wanted
+    )  # lines of before may lack them
+    return Run(tuple(lines), missing, done)
 
 
-def read_run(file: Path) -> list[Line]:
-    """The lines of a file that `run` wrote; none where there is no file.
-
-    A last line that was cut off by a kill is taken out of the file.
-    """
-    if not file.exists():
-        return []
-    text = file.read_text("utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        file.write_text(whole, "utf-8")
-    return list(_lines(whole, file))
-
-
-def _lines(text: str, file: Path) -> Iterator[Line]:
-    for number, row in enumerate(text.split("\n"), 1):
-        if not row:
-            continue
-        try:
-            value: dict[str, Any] = json.loads(row)
-            value["evidence"] = tuple((a, b) for a, b in value["evidence"])
-            yield Line(**{**value, "notes": tuple(value["notes"])})
-        except (ValueError, TypeError, KeyError) as error:
-            raise EvaluationError(
-                f"{file}, line {number}: not a line of an evaluation run; name another file"
-            ) from error
-
-
-def recall_of(spans: Sequence[Span], evidence: Sequence[Span]) -> float | None:
-    """The share of the spans that some evidence overlaps; None without spans.
-
-    >>> recall_of([(0, 5), (8, 9)], [(4, 6)])
-    0.5
-    """
-    if not spans:
-        return None
-    found = sum(any(a < end and start < b for start, end in evidence) for a, b in spans)
-    return found / len(spans)
+def _databases(
+    db: Database, settings: Sequence[Setting], stack: ExitStack
+) -> dict[Setting, Database]:
+    """The settings with the models of all roles, each once, and what asks their models."""
+    by_models: dict[object, Database] = {(): db}
+    out: dict[Setting, Database] = {}
+    for setting in settings:
+        if setting.models not in by_models:
+            other = db.with_models(dict(setting.models))
+            by_models[setting.models] = stack.enter_context(other)
+        one = by_models[setting.models]
+        models = tuple((str(r), a) for r, a in one.models.roles.items() if a)
+        out.setdefault(replace(setting, models=models), one)
+    return out
 
 
 def _videos(
     db: Database, benchmark: Benchmark, questions: Sequence[Question], told: Told | None
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The archive's id of each video, and what is wrong with the others."""
+) -> tuple[dict[str, Video], tuple[str, ...]]:
+    """The archive's row of each video, and what is wrong with the others."""
     names = list(dict.fromkeys(q.video for q in questions))
     files = {n: p for n in names if (p := benchmark.video(n)) is not None}
     ids: dict[str, str] = {}
@@ -164,7 +114,9 @@ def _videos(
             ids[name] = item.video_id
         if told is not None:
             told("videos", number, len(files))
-    return ids, tuple(missing[n] for n in names if n in missing)
+    durations = dict(db.sql("SELECT video_id, duration_s FROM videos").fetchall()) if ids else {}
+    videos = {n: Video(i, float(durations[i])) for n, i in ids.items()}
+    return videos, tuple(missing[n] for n in names if n in missing)
 
 
 def _check(settings: Sequence[Setting]) -> None:
@@ -181,48 +133,35 @@ def _check(settings: Sequence[Setting]) -> None:
         budget_of(setting.budget or None)
 
 
-def _key(question: Question, setting: Setting, models: dict[str, str]) -> str:
-    return request_key(
-        {
-            "what": "evaluation",
-            "id": question.id,
-            "video": question.video,
-            "question": question.question,
-            "choices": list(question.choices),
-            "strategy": setting.strategy,
-            "budget": setting.budget,
-            "models": models,
-        }
-    )
-
-
-def _asked(db: Database, question: Question, setting: Setting, key: str, video_id: str) -> Line:
-    from reeldb.models.registry import NONE
+def _asked(db: Database, question: Question, setting: Setting, key: str, video: Video) -> Line:
     from reeldb.query.parse import using
-    from reeldb.query.prices import is_here
 
     used = using(setting.strategy)
+    blank = Line(
+        key=key, question=question.id, video=question.video, kind=question.kind,
+        strategy=setting.strategy, budget=setting.budget, status="failed", answer="",
+        right=_right(question, ""), recall=recall_of(question.spans, ()), evidence=(),
+        reasoner="", captions_made=0, captions_reused=0, calls=0, tokens=0, seconds=0.0,
+        answer_id="", notes=(), duration_s=video.duration_s, models=setting.models,
+    )  # fmt: skip
     try:
         answer = db.ask(
             question.question,
-            video=video_id,
+            video=video.id,
             choices=question.choices,
             strategy=used.name,
             options=used.options,
             budget=setting.budget or None,
         )
     except ReelError as error:
-        here = all(is_here(a) for a in db.models.roles.values() if a and a != NONE)
-        return replace(_failed(question, setting, key, str(error)), usd=0.0 if here else None)
-    return _line(question, setting, key, answer)
+        return replace(blank, usd=_nothing(setting), notes=(str(error),))
+    return _answered(blank, question, answer)
 
 
-def _line(question: Question, setting: Setting, key: str, answer: Answer) -> Line:
+def _answered(blank: Line, question: Question, answer: Answer) -> Line:
     evidence = tuple((e.start_s, e.end_s) for e in answer.evidence)
-    return Line(
-        key=key, question=question.id, video=question.video, kind=question.kind,
-        strategy=setting.strategy, budget=setting.budget, status=answer.status,
-        answer=answer.answer, right=_right(question, answer.answer),
+    return replace(
+        blank, status=answer.status, answer=answer.answer, right=_right(question, answer.answer),
         recall=recall_of(question.spans, evidence), evidence=evidence, reasoner=answer.reasoner,
         captions_made=answer.captions_made, captions_reused=answer.captions_reused,
         calls=answer.calls, tokens=answer.tokens, seconds=round(answer.seconds, 3),
@@ -231,14 +170,12 @@ def _line(question: Question, setting: Setting, key: str, answer: Answer) -> Lin
     )  # fmt: skip
 
 
-def _failed(question: Question, setting: Setting, key: str, why: str) -> Line:
-    return Line(
-        key=key, question=question.id, video=question.video, kind=question.kind,
-        strategy=setting.strategy, budget=setting.budget, status="failed", answer="",
-        right=_right(question, ""), recall=recall_of(question.spans, ()), evidence=(),
-        reasoner="", captions_made=0, captions_reused=0, calls=0, tokens=0, seconds=0.0,
-        answer_id="", notes=(why,),
-    )  # fmt: skip
+def _nothing(setting: Setting) -> float | None:
+    """What a question cost that failed: nothing where no model is paid, else nobody knows."""
+    from reeldb.models.registry import NONE
+    from reeldb.query.prices import is_here
+
+    return 0.0 if all(a == NONE or is_here(a) for _, a in setting.models) else None
 
 
 def _right(question: Question, answer: str) -> bool | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 
+from reeldb.evaluation.line import Line, Named, Setting, models_text
 from reeldb.evaluation.metrics.bootstrap import interval
 from reeldb.evaluation.metrics.mcnemar import mcnemar
-from reeldb.evaluation.run import Line, Setting
 
 ALL = "all"
 VIDEOS_TO_GROUP = 10  # from so many videos on whole videos are resampled
@@ -25,6 +25,7 @@ class Row:
 
     strategy: str
     budget: str
+    models: str  # those that settings differ in
     kind: str
     questions: int
     accuracy: float | None
@@ -49,21 +50,38 @@ COLUMNS = tuple(f.name for f in fields(Row))
 def rows_of(lines: Sequence[Line]) -> list[Row]:
     """Settings in the order in which they were run, each over all and by kind."""
     rows: list[Row] = []
-    for setting in _settings(lines):
-        mine = [x for x in lines if _setting(x) == setting]
+    for told, mine in by_setting(lines).items():
         kinds = list(dict.fromkeys(x.kind for x in mine))
-        rows.append(_row(setting, ALL, mine))
+        rows.append(row_of(told, ALL, mine))
         if len(kinds) > 1:
-            rows += [_row(setting, k, [x for x in mine if x.kind == k]) for k in kinds]
+            rows += [row_of(told, k, [x for x in mine if x.kind == k]) for k in kinds]
     return rows
+
+
+def columns_of(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The columns to show: no models where all settings have the same."""
+    return tuple(c for c in COLUMNS if c != "models" or any(r.models for r in rows))
+
+
+def by_setting(lines: Sequence[Line]) -> dict[Setting, list[Line]]:
+    """The lines of each setting, in order; its models are those only that settings differ in."""
+    settings = list(dict.fromkeys(x.setting for x in lines))
+    roles = list(dict.fromkeys(r for s in settings for r, _ in s.models))
+    apart = [r for r in roles if len({dict(s.models).get(r) for s in settings}) > 1]
+    out: dict[Setting, list[Line]] = {}
+    for setting in settings:
+        models: Named = tuple((r, a) for r, a in setting.models if r in apart)
+        told = replace(setting, models=models)
+        out[told] = [x for x in lines if x.setting == setting]
+    return out
 
 
 def comparisons(lines: Sequence[Line]) -> list[str]:
     """McNemar's test between each two settings, on the questions that both were asked."""
     out: list[str] = []
-    for a, b in combinations(_settings(lines), 2):
-        first = {x.question: x.right for x in lines if _setting(x) == a and x.right is not None}
-        second = {x.question: x.right for x in lines if _setting(x) == b and x.right is not None}
+    for (a, mine), (b, other) in combinations(by_setting(lines).items(), 2):
+        first = {x.question: x.right for x in mine if x.right is not None}
+        second = {x.question: x.right for x in other if x.right is not None}
         both = [q for q in first if q in second]
         if both:
             test = mcnemar([bool(first[q]) for q in both], [bool(second[q]) for q in both])
@@ -74,15 +92,8 @@ def comparisons(lines: Sequence[Line]) -> list[str]:
     return out
 
 
-def _settings(lines: Sequence[Line]) -> list[Setting]:
-    return list(dict.fromkeys(map(_setting, lines)))
-
-
-def _setting(line: Line) -> Setting:
-    return Setting(line.strategy, line.budget)
-
-
-def _row(setting: Setting, kind: str, lines: Sequence[Line]) -> Row:
+def row_of(setting: Setting, kind: str, lines: Sequence[Line]) -> Row:
+    """One row over some lines, at least one, of a setting."""
     judged = [x for x in lines if x.right is not None]
     videos = [x.video for x in judged]
     groups = videos if len(set(videos)) >= VIDEOS_TO_GROUP else None
@@ -97,7 +108,7 @@ def _row(setting: Setting, kind: str, lines: Sequence[Line]) -> Row:
         return sum(values) / len(values)
 
     return Row(
-        setting.strategy, setting.budget, kind, len(lines),
+        setting.strategy, setting.budget, models_text(setting.models), kind, len(lines),
         found.mean if found else None, found.low if found else None, found.high if found else None,
         mean(recalls) if recalls else None,
         status("unparsed"), status("failed"), status("insufficient"), status("partial"),

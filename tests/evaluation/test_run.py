@@ -13,35 +13,18 @@ import pytest
 
 from reeldb.cli import main
 from reeldb.database import Database
-from reeldb.evaluation.benchmark import Folder, Question
-from reeldb.evaluation.run import Line, Run, Setting, read_run, recall_of, run
+from reeldb.evaluation.benchmark import Question
+from reeldb.evaluation.line import Line, Setting, read_run, recall_of
+from reeldb.evaluation.run import run
 from reeldb.evaluation.table import comparisons, rows_of
 from reeldb.schema.errors import BindError, EvaluationError
+from tests.evaluation.some import Some, without_time
 from tests.faults import Fault, completion, status
 from tests.made_bench import Bench, asked
 from tests.seeing import SeeingServer
 
 Both = tuple[Database, SeeingServer]
 UNIFORM, DPP = Setting("uniform(n => 8)"), Setting("dpp(n => 8, reflections => 0)")
-
-
-class Some:
-    """The first of each kind of the questions of a folder, so that tests are fast."""
-
-    name = "some"
-
-    def __init__(self, folder: Path, extra: tuple[Question, ...] = ()) -> None:
-        self.folder, self.extra = Folder(folder), extra
-
-    def questions(self) -> list[Question]:
-        return [*self.folder.questions()[:5], *self.extra]
-
-    def video(self, name: str) -> Path | None:
-        return self.folder.video(name)
-
-
-def without_time(done: Run) -> list[Line]:
-    return [replace(x, seconds=0.0, answer_id="") for x in done.lines]
 
 
 def test_a_table_counts_every_question_by_kind(
@@ -209,7 +192,7 @@ def test_a_server_that_counts_no_tokens_leaves_dollars_unknown(
 def test_lines_of_before_still_read(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     row = asdict(line(0, True))
-    later = ("usd",)
+    later = ("usd", "duration_s", "models")
     file.write_text(json.dumps({k: v for k, v in row.items() if k not in later}) + "\n")
     assert read_run(file) == [line(0, True)]
     assert rows_of(read_run(file))[0].usd is None

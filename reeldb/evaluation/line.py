@@ -1,0 +1,155 @@
+"""A question that was asked, as one line of JSON, and the setting that it was asked in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from reeldb.evaluation.benchmark import Question
+from reeldb.schema.digests import request_key
+from reeldb.schema.errors import EvaluationError, near
+from reeldb.schema.models import ROLES
+
+Span = tuple[float, float]
+Named = tuple[tuple[str, str], ...]  # roles and addresses
+_NEXT = re.compile(r",\s*(?=\w+\s*=)")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How the questions are asked: a strategy as USING writes it, a budget as BUDGET does, and
+    models for some roles; for the others those that the archive names."""
+
+    strategy: str
+    budget: str = ""
+    models: Named = ()
+
+    @property
+    def name(self) -> str:
+        parts = (self.strategy, self.budget, models_text(self.models))
+        return " / ".join(p for p in parts if p)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What came of one question. `key` is the address of the whole request: benchmark question,
+    setting and models. `right` is None where there is nothing to compare the answer with.
+
+    `recall` is the share of the annotated spans that some evidence overlaps, None without spans.
+    The fields with defaults are missing in files of before.
+    """
+
+    key: str
+    question: str
+    video: str
+    kind: str
+    strategy: str
+    budget: str
+    status: str
+    answer: str
+    right: bool | None
+    recall: float | None
+    evidence: tuple[Span, ...]
+    reasoner: str
+    captions_made: int
+    captions_reused: int
+    calls: int
+    tokens: int
+    seconds: float
+    answer_id: str
+    notes: tuple[str, ...]
+    usd: float | None = None  # not known where some model that was called has no price
+    duration_s: float | None = None  # of the video
+    models: Named = ()  # of every role that had one
+
+    @property
+    def setting(self) -> Setting:
+        return Setting(self.strategy, self.budget, self.models)
+
+    def json(self) -> str:
+        return json.dumps({**asdict(self), "models": dict(self.models)}, ensure_ascii=False)
+
+
+def models_of(text: str) -> Named:
+    """Models by role, in the order of ROLES; nothing for an empty text. Raises EvaluationError.
+
+    >>> models_of("vision=openai:b, captioner=openai:a")
+    (('captioner', 'openai:a'), ('vision', 'openai:b'))
+    """
+    found: dict[str, str] = {}
+    for part in _NEXT.split(text) if text.strip() else []:
+        role, equals, address = (p.strip() for p in part.partition("="))
+        if not equals or not address:
+            raise EvaluationError(f"models {text!r}: write ROLE=ADDRESS, ROLE=ADDRESS ...")
+        if role not in ROLES:
+            raise EvaluationError(f"{role!r} is no role of a model; {near(role, ROLES)}")
+        if role in found:
+            raise EvaluationError(f"models {text!r}: {role} is named twice")
+        found[role] = address
+    return tuple((r, found[r]) for r in ROLES if r in found)
+
+
+def models_text(models: Named) -> str:
+    """What `models_of` reads."""
+    return ", ".join(f"{role}={address}" for role, address in models)
+
+
+def key_of(question: Question, setting: Setting) -> str:
+    """The address of a question asked in a setting that names the model of every role."""
+    return request_key(
+        {
+            "what": "evaluation",
+            "id": question.id,
+            "video": question.video,
+            "question": question.question,
+            "choices": list(question.choices),
+            "strategy": setting.strategy,
+            "budget": setting.budget,
+            "models": dict(setting.models),
+        }
+    )
+
+
+def read_run(file: Path) -> list[Line]:
+    """The lines of a file that `run` wrote; none where there is no file.
+
+    A last line that was cut off by a kill is taken out of the file.
+    """
+    if not file.exists():
+        return []
+    text = file.read_text("utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        file.write_text(whole, "utf-8")
+    return list(_lines(whole, file))
+
+
+def _lines(text: str, file: Path) -> Iterator[Line]:
+    for number, row in enumerate(text.split("\n"), 1):
+        if not row:
+            continue
+        try:
+            value: dict[str, Any] = json.loads(row)
+            value["evidence"] = tuple((a, b) for a, b in value["evidence"])
+            value["models"] = tuple((str(r), str(a)) for r, a in value.get("models", {}).items())
+            yield Line(**{**value, "notes": tuple(value["notes"])})
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise EvaluationError(
+                f"{file}, line {number}: not a line of an evaluation run; name another file"
+            ) from error
+
+
+def recall_of(spans: Sequence[Span], evidence: Sequence[Span]) -> float | None:
+    """The share of the spans that some evidence overlaps; None without spans.
+
+    >>> recall_of([(0, 5), (8, 9)], [(4, 6)])
+    0.5
+    """
+    if not spans:
+        return None
+    found = sum(any(a < end and start < b for start, end in evidence) for a, b in spans)
+    return found / len(spans)
