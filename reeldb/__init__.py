@@ -22,13 +22,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from reeldb.database import Database, open
     from reeldb.schema.errors import ReelError
+    from reeldb.schema.settings import Settings
 
 __version__ = "0.1.0"
-__all__ = ["Database", "ReelError", "open"]
+__all__ = ["Database", "ReelError", "Settings", "open"]
 _HOME = {
     "Database": "reeldb.database",
     "open": "reeldb.database",
     "ReelError": "reeldb.schema.errors",
+    "Settings": "reeldb.schema.settings",
 }
 
 

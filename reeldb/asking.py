@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SHOWN = ("narrow", "caption", "chat", "see")  # steps that people want to see
 LABEL = 34  # characters under a picture of a sheet
+WITNESS = 160  # characters of what was seen, beside its place
 
 
 def place(evidence: Evidence) -> str:
@@ -31,7 +32,7 @@ def answer_text(answer: Answer) -> str:
     head = f"{answer.choice.letter}) {answer.answer}" if answer.choice else answer.answer
     lines = [escaped(head, keep="\n")]
     for e in answer.evidence:
-        lines.append(f"  {place(e)}" + (f"  {escaped(e.text)}" if e.text else ""))
+        lines.append(f"  {place(e)}" + (f"  {escaped(_cut(e.text, WITNESS))}" if e.text else ""))
     made = f"captions {answer.captions_made} made, {answer.captions_reused} reused"
     tail = f"{answer.status}; {answer.strategy} with {answer.reasoner}; {made}; "
     tail += f"{answer.calls} calls; {answer.seconds:.1f} s"
@@ -107,13 +108,14 @@ def write_evidence_sheet(db: Database, answer: Answer, out: Path) -> Path:
     for e in answer.evidence:
         path, _ = files[e.video_id]
         [image] = pictures_at(path, [(e.start_s + e.end_s) / 2], max_side=480)
-        cells.append((image, _cut(f"{clock(round(e.start_s))} {e.text or e.video}")))
+        cells.append((image, _cut(f"{clock(round(e.start_s))} {e.text or e.video}", LABEL)))
     out.write_bytes(encode_png(contact_sheet(cells)))
     return out
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LABEL else text[: LABEL - 3] + "..."
+def _cut(text: str, most: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def _files(db: Database) -> dict[str, tuple[str, float]]:

@@ -232,17 +232,16 @@ def _joined(several: Sequence[Seen], heard: Heard[str]) -> Seen:
 
 
 def told(lines: Sequence[tuple[float, str]]) -> str:
-    """Readings as lines with their times; what is read again and again is told once.
+    """Readings, in the order of reading, as lines with their times; what is read again and again
+    is told once.
 
-    >>> told([(1.0, "EXIT"), (2.0, "EXIT"), (3.0, "Bar")])
-    '00:00:01 EXIT\\n00:00:03 Bar'
+    >>> told([(1.0, "EXIT"), (1.0, "Bar"), (2.0, "EXIT")])
+    '00:00:01 EXIT\\n00:00:01 Bar'
     """
-    first = {text: t for t, text in reversed(lines)}
-    return "\n".join(f"{clock(round(t, 3))} {text}" for text, t in sorted(first.items(), key=_time))
-
-
-def _time(pair: tuple[str, float]) -> float:
-    return pair[1]
+    first: dict[str, float] = {}
+    for t_s, text in lines:
+        first.setdefault(text, t_s)
+    return "\n".join(f"{clock(round(t_s, 3))} {text}" for text, t_s in first.items())
 
 
 def flat(text: str) -> str:
