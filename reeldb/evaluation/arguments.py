@@ -42,3 +42,6 @@ def evaluate_arguments(parser: argparse.ArgumentParser, common: argparse.Argumen
         "--replay", action="store_true",
         help="the same table from the answers alone: no model, no archive, no video",
     )  # fmt: skip
+    run.add_argument(
+        "--report", metavar="FILE.html", help="the table with plots as one page, too"
+    )  # fmt: skip

@@ -49,13 +49,43 @@ def run(args: argparse.Namespace, told: Told) -> Said:
 
     folder = _folder(args)
     file = Path(args.answers) if args.answers else folder / "answers.jsonl"
+    page = _page(args)
     done = _replayed(args, file) if args.replay else _run(args, folder, file, told)
     notes = [f"{what}: its questions were not asked" for what in done.missing]
     notes += [*done.notes, *comparisons(done.lines)]
     notes.append(f"{done.asked} asked, {len(done.lines) - done.asked} taken from {file}")
+    if page is not None:
+        _write(page, args, folder, done)
+        notes.append(f"{page} written")
     rows = rows_of(done.lines)
     columns = columns_of(rows)
     return Said(notes, columns, [[getattr(r, c) for c in columns] for r in rows])
+
+
+def _page(args: argparse.Namespace) -> Path | None:
+    """Where the report goes. Raises EvaluationError before anything is paid for."""
+    if args.report is None:
+        return None
+    page = Path(args.report)
+    if page.is_dir() or not page.resolve().parent.is_dir():
+        raise EvaluationError(f"{page}: name a file in a folder that is there")
+    return page
+
+
+def _write(page: Path, args: argparse.Namespace, folder: Path, done: Run) -> None:
+    from datetime import UTC, datetime
+
+    from reeldb import __version__
+    from reeldb.evaluation.made.make import seed_of
+    from reeldb.evaluation.report import page as pages
+
+    try:
+        benchmark = _benchmark(args)
+        name, questions = benchmark.name, benchmark.questions()
+    except EvaluationError:
+        name, questions = folder.resolve().name, []
+    about = pages.About(name, __version__, datetime.now(UTC), seed_of(folder), questions)
+    page.write_text(pages.page(done, about), "utf-8")
 
 
 def _run(args: argparse.Namespace, folder: Path, file: Path, told: Told) -> Run:

@@ -38,7 +38,10 @@ def replay(file: Path, questions: Sequence[Question] | None, settings: Sequence[
                 f"{_short(setting)}: {len(lost)} of {len(questions)} questions are not in {file}: "
                 f"{', '.join(lost[:SHOWN])}{', ...' if len(lost) > SHOWN else ''}"
             )
-    return Run(tuple(lines), (), 0, tuple(notes))
+    there = {x.video for x in lines}
+    gone = dict.fromkeys(q.video for q in questions or () if q.video not in there)
+    missing = tuple(f"{v} has no answer in {file}" for v in gone)
+    return Run(tuple(lines), missing, 0, tuple(notes))
 
 
 def _chosen(

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from reeldb.evaluation.line import Line, Named, Setting, models_text
 from reeldb.evaluation.metrics.bootstrap import interval
-from reeldb.evaluation.metrics.mcnemar import mcnemar
+from reeldb.evaluation.metrics.mcnemar import McNemar, mcnemar
 
 ALL = "all"
 VIDEOS_TO_GROUP = 10  # from so many videos on whole videos are resampled
@@ -76,20 +76,36 @@ def by_setting(lines: Sequence[Line]) -> dict[Setting, list[Line]]:
     return out
 
 
-def comparisons(lines: Sequence[Line]) -> list[str]:
-    """McNemar's test between each two settings, on the questions that both were asked."""
-    out: list[str] = []
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two settings and McNemar's test of them, on the questions that both were judged on."""
+
+    first: Setting
+    second: Setting
+    questions: int
+    test: McNemar
+
+
+def pairs(lines: Sequence[Line]) -> list[Pair]:
+    """Each two settings that share a judged question."""
+    out: list[Pair] = []
     for (a, mine), (b, other) in combinations(by_setting(lines).items(), 2):
         first = {x.question: x.right for x in mine if x.right is not None}
         second = {x.question: x.right for x in other if x.right is not None}
         both = [q for q in first if q in second]
         if both:
             test = mcnemar([bool(first[q]) for q in both], [bool(second[q]) for q in both])
-            out.append(
-                f"{a.name} against {b.name}: {test.only_first} questions only the first answered "
-                f"rightly, {test.only_second} only the second, p = {test.p:.3g}"
-            )
+            out.append(Pair(a, b, len(both), test))
     return out
+
+
+def comparisons(lines: Sequence[Line]) -> list[str]:
+    """The pairs as sentences."""
+    return [
+        f"{p.first.name} against {p.second.name}: {p.test.only_first} questions only the first "
+        f"answered rightly, {p.test.only_second} only the second, p = {p.test.p:.3g}"
+        for p in pairs(lines)
+    ]
 
 
 def row_of(setting: Setting, kind: str, lines: Sequence[Line]) -> Row:

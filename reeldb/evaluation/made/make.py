@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +16,7 @@ from reeldb.evaluation.timecode import LONGEST_S
 from reeldb.evaluation.timecode import VIDEOS as MOST_VIDEOS
 from reeldb.schema.errors import EvaluationError
 
+README, _TITLE = "README.md", "# A made benchmark"
 Told = Callable[[str, int, int], None]  # what, how many are done, of how many
 
 
@@ -56,8 +58,16 @@ def make(
         version=__version__, videos=videos, minutes=minutes, questions=len(asked),
         seed=seed, width=SIZE[0], height=SIZE[1], fps=FPS, kinds=", ".join(KINDS),
     )  # fmt: skip
-    (folder / "README.md").write_text(about, "utf-8")
+    (folder / README).write_text(about, "utf-8")
     return asked
+
+
+def seed_of(folder: Path) -> str:
+    """The seed that a made benchmark was made from; empty for any other folder."""
+    file = folder / README
+    text = file.read_text("utf-8", errors="replace") if file.is_file() else ""
+    found = re.search(r"\bseed (-?\d+)\.", text) if text.startswith(_TITLE) else None
+    return found[1] if found else ""
 
 
 def written(name: str, seconds: int, questions: int, seed: int) -> tuple[Script, list[Question]]:
@@ -88,8 +98,9 @@ def _checked(folder: Path, videos: int, minutes: float, questions: int) -> int:
     return seconds
 
 
-_ABOUT = """# A made benchmark
-
+_ABOUT = (
+    f"{_TITLE}\n"
+    + """
 Made by reeldb {version}: {videos} videos of {minutes:g} minutes ({width}x{height}, {fps} pictures a
 second), {questions} questions, seed {seed}. The same arguments make the same questions and events.
 
@@ -102,3 +113,4 @@ second), {questions} questions, seed {seed}. The same arguments make the same qu
 Nothing in it is real, so it measures whether the right moments are found and put together, not
 whether a model understands pictures of the world.
 """
+)

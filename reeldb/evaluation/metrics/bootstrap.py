@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from reeldb.schema.errors import EvaluationError
 
 RESAMPLES = 10_000
+SEED = 0
 _AT_ONCE = 2_000_000  # drawn indices in memory at a time
 
 
@@ -29,7 +30,7 @@ def interval(
     *,
     level: float = 0.95,
     resamples: int = RESAMPLES,
-    seed: int = 0,
+    seed: int = SEED,
 ) -> Interval:
     """The mean of the values, and the percentile interval of the means of resamples.
 
