@@ -73,7 +73,10 @@ _HOW = (
     f"{RESAMPLES:,} resamples (seed {SEED}), of whole videos from {VIDEOS_TO_GROUP} videos on, "
     "else of questions. Dollars are unknown where a model that was called has no price."
 )
-_WHAT = "A point is a setting, by its number in the table; its whisker is the 95 % interval."
+_WHAT = (
+    "A point is a setting, by its number in the table; its whisker is the 95 % interval. "
+    "Points of the same cost stand side by side."
+)
 _TEST = (
     "McNemar's exact test on the questions that both settings were judged on; p is not corrected "
     "for the number of pairs."

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from reeldb.evaluation.report.text import ends, mean, safe, share
 
 WIDTH, HEIGHT = 460, 300  # of a plot, in its own units
-LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 48  # margins
+LEFT, RIGHT, TOP, BOTTOM = 58, 28, 14, 48  # margins
 COLOURS = 8  # classes c0 ... of the style sheet; further settings begin anew
-RADIUS, WHISKER, NEAR = 5, 5, 14
+RADIUS, WHISKER, NEAR = 5, 4, 14
+SAME, STEP = 2.0, 8.0
 _PLACES = ((10, -7), (10, 15), (-18, -7), (-18, 15), (10, -22), (-18, -22), (10, 30), (-18, 30))
 
 
@@ -35,9 +36,10 @@ def plot(points: Sequence[Point], label: str) -> str:
         f'aria-label="{safe(f"accuracy against {label}")}">',
         *_axes(ticks, label),
     ]
-    taken = [(_x(p.x, ticks[-1]), _y(p.y)) for p in points]
-    for point in points:
-        parts += _drawn(point, ticks[-1], taken)
+    at = _beside([_x(p.x, ticks[-1]) for p in points])
+    taken = [(x, _y(p.y)) for x, p in zip(at, points, strict=True)]
+    for x, point in zip(at, points, strict=True):
+        parts += _drawn(point, x, taken)
     return "\n".join([*parts, "</svg>"])
 
 
@@ -73,7 +75,7 @@ def _axes(ticks: Sequence[float], label: str) -> list[str]:
     for tick in ticks:
         x = _x(tick, ticks[-1])
         out.append(f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{foot}" y2="{foot + 5}"/>')
-        out.append(f'<text class="mid" x="{x:.1f}" y="{foot + 19}">{tick:,g}</text>')
+        out.append(f'<text class="mid" x="{x:.1f}" y="{foot + 19}">{tick:,.10g}</text>')
     out.append(f'<line class="axis" x1="{LEFT}" x2="{right}" y1="{foot}" y2="{foot}"/>')
     middle = (LEFT + right) / 2
     out.append(f'<text class="mid name" x="{middle:.1f}" y="{HEIGHT - 8}">{safe(label)}</text>')
@@ -85,9 +87,22 @@ def _axes(ticks: Sequence[float], label: str) -> list[str]:
     return out
 
 
-def _drawn(point: Point, most: float, taken: list[tuple[float, float]]) -> list[str]:
-    """The point, its whisker and its number, beside what is `taken` already."""
-    x, y = _x(point.x, most), _y(point.y)
+def _beside(xs: Sequence[float]) -> list[float]:
+    """The places, those that are the same to the eye spread so that no whisker hides another.
+
+    >>> _beside([50.0, 80.0, 50.0])
+    [46.0, 80.0, 54.0]
+    """
+    same = [[j for j, other in enumerate(xs) if abs(other - x) < SAME] for x in xs]
+    return [
+        x + STEP * (twins.index(i) - (len(twins) - 1) / 2)
+        for i, (x, twins) in enumerate(zip(xs, same, strict=True))
+    ]
+
+
+def _drawn(point: Point, x: float, taken: list[tuple[float, float]]) -> list[str]:
+    """The point at a place, its whisker and its number, beside what is `taken` already."""
+    y = _y(point.y)
     top, foot = _y(point.high), _y(point.low)
     told = (
         f"{point.number}: {point.name}; accuracy {share(point.y).text} "
@@ -110,4 +125,4 @@ def _drawn(point: Point, most: float, taken: list[tuple[float, float]]) -> list[
 
 
 def _is_free(at: tuple[float, float], taken: Sequence[tuple[float, float]]) -> bool:
-    return all(abs(at[0] - x) > NEAR or abs(at[1] - y) > NEAR for x, y in taken[:])
+    return all(abs(at[0] - x) > NEAR or abs(at[1] - y) > NEAR for x, y in taken)

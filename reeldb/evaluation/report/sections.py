@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from reeldb.evaluation.benchmark import Question
 from reeldb.evaluation.line import Line, Setting
-from reeldb.evaluation.report.plot import Point, plot
+from reeldb.evaluation.report.plot import COLOURS, Point, plot
 from reeldb.evaluation.report.text import Cell, count, ends, mean, safe, share, table, usd
 from reeldb.evaluation.table import ALL, Row, pairs, row_of
 
@@ -67,7 +67,11 @@ def plots(told: Told) -> str:
         plot(points(lambda r: r.calls), "calls a question"),
         plot(points(lambda r: r.seconds), "seconds a question"),
     ]
-    return '<div class="plots">\n' + "\n".join(drawn) + "\n</div>"
+    legend = "".join(
+        f'<li class="c{i % COLOURS}"><b>{i + 1}</b> {safe(n)}</li>' for i, n in enumerate(names)
+    )
+    shown = "\n".join(drawn)
+    return f'<div class="plots">\n{shown}\n</div>\n<ul class="legend">{legend}</ul>'
 
 
 def accuracy_by(told: Told, what: str, of: Callable[[Line], str], order: Sequence[str]) -> str:

@@ -31,7 +31,9 @@ svg { width: 100%; height: auto; font: 12px system-ui, sans-serif; fill: var(--i
 svg .grid { stroke: var(--line); } svg .axis { stroke: var(--faint); }
 svg .mid { text-anchor: middle; } svg .end { text-anchor: end; } svg .name { fill: var(--faint); }
 svg .point line { stroke-width: 1.5; } svg .point text { font-weight: 600; }
+.legend { list-style: none; padding: 0; } .legend b { display: inline-block; min-width: 1.5rem; }
 """ + "\n".join(
-    f"svg .c{i} {{ fill: var(--c{i}); stroke: none; }} svg .c{i} line {{ stroke: var(--c{i}); }}"
+    f"svg .c{i} {{ fill: var(--c{i}); stroke: none; }} svg .c{i} line {{ stroke: var(--c{i}); }} "
+    f".legend .c{i} b {{ color: var(--c{i}); }}"
     for i in range(8)
 )
