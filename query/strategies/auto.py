@@ -29,6 +29,8 @@ _LOOKUP = re.compile(
 _KINDS = (
     ("summary", r"\bsummar|\bwhat (?:is|was) (?:the|this) (?:video|film|movie) about\b|\bgist\b"
                 r"|\bmain(?:ly)? (?:about|topic|theme)\b"),
+    ("share", r"\b(?:most|majority|half|much) of (?:the|this) (?:video|film|movie|time|footage)\b"
+              r"|\bmost (?:often|frequent|common)|\b(?:mostly|mainly|predominantly|usually)\b"),
     ("count", r"\bhow (?:many|often)\b|\bnumber of\b|\bcount\b|\bhow much time\b"),
     ("order", r"\b(?:first|last|before|after|then|order|sequence|earlier|later|next)\b"),
     ("why", r"^\s*why\b|\bhow come\b|\breason\b|\bpurpose\b"),
@@ -36,7 +38,7 @@ _KINDS = (
 
 
 def kind_of(question: str) -> str:
-    """lookup, summary, count, order, why or detail: what the words of a question ask for.
+    """lookup, summary, share, count, order, why or detail: what the words of a question ask for.
 
     >>> kind_of("How many videos mention a price?"), kind_of("how many goals does he score?")
     ('lookup', 'count')
@@ -113,6 +115,9 @@ RULES: tuple[Rule, ...] = (
          "uniform", "there is no language model and no vector: pictures spread evenly remain"),
     Rule(lambda f: f.sees and f.pictures <= ONE_CALL,
          "uniform", "all pictures of the scope fit into one call", {"n": ONE_CALL}),
+    Rule(lambda f: f.kind == "share" and f.sees,
+         "uniform", "what is most of a video is best seen in pictures spread evenly",
+         {"n": ONE_CALL}),
     Rule(lambda f: f.calls < FEW_CALLS and f.vectors and f.sees,
          "dpp", "the budget is small: pictures are chosen by their vectors, without captions"),
     Rule(lambda f: f.calls < FEW_CALLS and f.vectors,
