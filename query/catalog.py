@@ -38,7 +38,7 @@ class Video:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class ScenePictures:
     """The grid pictures of all videos, and which of them lie in each scene.
 
     Scene row i has the pictures `first[i] : last[i]` of `rank`, `ms`.
@@ -79,10 +79,10 @@ class Catalog:
         return self._videos[rank]
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> ScenePictures:
         return self.kept("grid", ["videos", "scenes", "frames"], None, self._grid)
 
-    def _grid(self) -> Grid:
+    def _grid(self) -> ScenePictures:
         frames, scenes = self.snapshot.relation("frames"), self.snapshot.relation("scenes")
         on_grid = frames["on_grid"].to_numpy().astype(np.bool_)
         rows = np.flatnonzero(on_grid)
@@ -93,7 +93,7 @@ class Catalog:
         wanted = self.snapshot.ranks("scenes") * (1 << 32) + scenes["scene_no"].to_numpy()
         first = np.searchsorted(place, wanted, "left")
         last = np.searchsorted(place, wanted, "right")
-        return Grid(rank, ms, rows, first.astype(np.int64), last.astype(np.int64))
+        return ScenePictures(rank, ms, rows, first.astype(np.int64), last.astype(np.int64))
 
     def scene_times_ms(self, row: int, most: int | None = CLIP_PICTURES) -> list[int]:
         """The grid pictures of a scene, at most `most` evenly chosen; else its key picture."""

@@ -43,12 +43,20 @@ def planned(snapshot: Snapshot, asked: Asked) -> list[str]:
     head = f"Answer by {asked.chosen.strategy.name}, {_who(asked)}"
     if asked.auto is not None:
         head += f"; auto chose it: {asked.auto['because']}"
-    scope = f"Scope: {len(grid.videos()):,} videos, {len(grid):,} grid pictures"
+    scope = f"Scope: {_counted(len(grid.videos()), 'video')}, {_counted(len(grid), 'grid picture')}"
     out = [head, *_tree([scope, *shown])]
     out.append(str(expected(lines, asked.cast, catalog)))
     out.append(f"limits: {limits_of(asked.question.budget, asked, grid)}")
     out += [f"note: {n}" for n in asked.notes]
     return [*out, *_others(asked, grid, catalog)]
+
+
+def _counted(count: int, thing: str) -> str:
+    """
+    >>> _counted(1, "video"), _counted(2_000, "video")
+    ('1 video', '2,000 videos')
+    """
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
 
 
 def _who(asked: Asked) -> str:
