@@ -6,11 +6,7 @@ whose work grows with an argument (`repeat`, `range` ...) are bounded in `growth
 
 from __future__ import annotations
 
-from typing import Literal
-
 from sqlglot import exp
-
-LazyCall = Literal["similarity", "matches", "describe", "caption_status", "bm25"]
 
 LAZY_CALLS: dict[str, str] = {
     "similarity": "similarity(image | caption, 'text' | $picture)",

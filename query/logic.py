@@ -27,8 +27,6 @@ FLIP: dict[Mode, Mode] = {
 }
 _FLIPPED: dict[Context, Context] = {"true": "false", "false": "true", "value": "value"}
 
-FlagOf = Callable[[exp.Column], Slot | None]
-
 
 def true() -> exp.Boolean:
     return exp.Boolean(this=True)

@@ -30,10 +30,6 @@ def is_scan(node: exp.Expr) -> bool:
     )
 
 
-def scan_relation(node: exp.Expr) -> str:
-    return str(node.this.args["from_"].this.name).removeprefix("b_")
-
-
 def is_aggregated(q: exp.Select) -> bool:
     if q.args.get("group") or q.args.get("having"):
         return True

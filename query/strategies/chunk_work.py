@@ -13,7 +13,6 @@ from reeldb.query.prompts.summing import CHUNK, JOIN, SUMMARY_FORM
 from reeldb.query.reasoners.loose_json import loose_json
 from reeldb.query.strategies.chunks import fixed_chunks, scene_chunks
 from reeldb.query.strategies.joins import joined
-from reeldb.query.strategies.routing import TOOLS
 from reeldb.query.task import Seen, Stretch
 from reeldb.schema.spans import clock
 
@@ -251,8 +250,3 @@ def flat(text: str) -> str:
 
 def span(start_s: float, end_s: float) -> str:
     return f"{clock(round(start_s, 3))} to {clock(round(end_s, 3))}"
-
-
-def tools_of(names: Sequence[str]) -> list[str]:
-    """Tools in the order of the four signals."""
-    return [t for t in TOOLS.values() if t in names]
