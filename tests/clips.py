@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -259,7 +258,3 @@ def near(image: Picture, colour: Colour, within: int = 30) -> bool:
 def steps(seconds: float, fps: float = 25, start_s: float = 0.0) -> list[float]:
     """The times of pictures at a constant rate."""
     return [start_s + i / fps for i in range(round(seconds * fps))]
-
-
-def same_file(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
-    return Path(a).read_bytes() == Path(b).read_bytes()

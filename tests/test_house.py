@@ -30,7 +30,7 @@ def test_each_room_says_what_it_is(room: str) -> None:
 
 
 def test_the_surface_is_exact() -> None:
-    assert sorted(reeldb.__all__) == ["Database", "ReelError", "open"]
+    assert sorted(reeldb.__all__) == ["Database", "ReelError", "Settings", "open"]
     assert all(getattr(reeldb, name) for name in reeldb.__all__)
 
 
