@@ -24,6 +24,7 @@ from benchmarks.timing import call, interleaved
 from reeldb.index.archive import Archive
 from reeldb.index.commit import Ingest, Vectors, Writer
 from reeldb.index.vectors import VectorSearch
+from reeldb.query.strategies.diverse import greedy_dpp
 from reeldb.schema.digests import digest
 from reeldb.schema.settings import Settings
 from reeldb.schema.tables import FRAMES, SCENES
@@ -93,6 +94,7 @@ def rows(quick: bool) -> Iterator[Row]:
         plain = _plain(Path(folder) / "plain.lance", vectors)
         yield from _searched(archive, vectors, queries, query, plain)
         yield _through_sql(archive.path, vectors)
+    yield _diverse(dice)
 
 
 def _searched(
@@ -158,6 +160,18 @@ def _plain(place: Path, vectors: Floats) -> lance.LanceDataset:
 def _nearest(plain: lance.LanceDataset, query: Floats) -> pa.Table:
     nearest = {"column": "vector", "q": query, "k": K, "metric": "dot", "use_index": False}
     return plain.to_table(columns=[], with_row_id=True, nearest=nearest)
+
+
+def _diverse(dice: np.random.Generator) -> Row:
+    """RACER's choice of 32 pictures of a film of 140 minutes: vectors of shots that drift."""
+    shots = mixture(840, 512, dice).repeat(10, axis=0)
+    vectors = shots + 0.2 / 512**0.5 * dice.standard_normal(shots.shape, np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    scores = np.float64(vectors @ vectors[dice.integers(0, len(vectors))])
+    relevance = (scores - scores.mean()) / scores.std()
+    runs = interleaved({"dpp": lambda: call(lambda: greedy_dpp(vectors, relevance, 32))}, 15)
+    what = f"32 of {len(vectors):,} pictures x 512 chosen by `dpp`"
+    return Row(what, "", runs["dpp"].wall_s * 1000, "ms", at_most=100)
 
 
 def _through_sql(place: Path, vectors: Floats) -> Row:
