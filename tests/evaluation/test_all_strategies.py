@@ -122,7 +122,7 @@ def test_killed_at_half_and_gone_on_with_is_the_same_table_and_no_call_twice(
     file = tmp_path / "a.jsonl"
     with fresh(ten_minutes, tmp_path, monkeypatch) as (db, server):
         with started(db, ten_minutes, file, STRATEGIES, HALF, QUESTIONS) as process:
-            assert process.wait(60) == -signal.SIGKILL
+            assert process.wait(300) == -signal.SIGKILL
         first = read_run(file)
         assert len(first) == HALF and 0 < server.calls < sum(whole.sent.values())
         rest = run(db, Some(ten_minutes.folder, count=QUESTIONS), SETTINGS, file)
@@ -149,7 +149,7 @@ def test_killed_in_the_midst_of_a_question_only_its_open_calls_are_sent_again(
         server.witness = kills
         with started(db, ten_minutes, file, [tree.strategy], 0, QUESTIONS) as process:
             running.append(process)
-            assert process.wait(60) == -signal.SIGKILL
+            assert process.wait(300) == -signal.SIGKILL
         server.witness = witness
         assert read_run(file) == []
         before = server.calls
