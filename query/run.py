@@ -33,7 +33,6 @@ from reeldb.schema.errors import BindError, ExecuteError, TimeoutExceeded
 if TYPE_CHECKING:
     from reeldb.query.ask import Confirm
     from reeldb.query.operators.trace import Watch
-    from reeldb.schema.models import Role
 
 
 def run(
@@ -139,14 +138,20 @@ class Running:
 
     def result(self) -> Result:
         self.start()
-        for unit in self.plan.units:
-            if unit.kind == "similarity":
-                role: Role = "embedder" if unit.column == "image" else "text_embedder"
-                self.work.unmetered(self.engine.models.address(role))
+        self._count_embedders()
         for fill in self.plan.fills:
             self.filling.fill(fill)
         self.fills.finish()
         return self._result(self._last_query())
+
+    def _count_embedders(self) -> None:
+        """What embedders cost is not known, unless it is nothing."""
+        address = self.engine.models.address
+        likened = {u.column == "image" for u in self.plan.units if u.kind == "similarity"}
+        if True in likened or self.plan.choices:
+            self.work.unmetered(self.prepared.variables.embedder or address("embedder"))
+        if False in likened:
+            self.work.unmetered(address("text_embedder"))
 
     def start(self) -> None:
         self.fills.start(self.query, self.prepared.variables.search)

@@ -176,6 +176,22 @@ def test_dollars_are_those_of_the_tokens_and_unknown_without_a_price(
     assert {(x.usd, x.status) for x in here.lines} == {(0.0, "complete")}
 
 
+@pytest.mark.parametrize(
+    ("statement", "usd"),
+    [
+        ("SELECT t_s FROM frames LIMIT 1", 0.0),
+        ("SELECT similarity(image, 'a lamp') FROM frames LIMIT 1", None),
+        ("SELECT t_s FROM select_frames('a lamp', k => 2)", None),
+        ("SELECT caption FROM scenes LIMIT 1", None),
+    ],
+)
+def test_a_statement_whose_models_have_no_price_costs_nobody_knows_what(
+    truthful: Both, statement: str, usd: float | None
+) -> None:
+    db, _ = truthful
+    assert db.sql(statement).stats["usd"] == usd
+
+
 def test_a_server_that_counts_no_tokens_leaves_dollars_unknown(
     truthful: Both, ten_minutes: Bench, tmp_path: Path
 ) -> None:
