@@ -42,4 +42,11 @@ CONTESTANTS = (
         (),
         "`scenes`, one key picture for each shot that it found: fewer rows to ask about",
     ),
+    Contestant(
+        "Pixeltable",
+        "pixeltable",
+        "",
+        ("pixeltable==0.7.21", "openai==3.57.0"),
+        "a view with `frame_iterator(fps=1)`, a computed column by `openai.vision`",
+    ),
 )

@@ -8,7 +8,7 @@ import pixeltable as pxt
 from pixeltable.functions import openai
 from pixeltable.functions.video import frame_iterator
 
-from benchmarks.peers.step import AT_ONCE, ASK, DESCRIBE, LIMIT, MODEL, WORDS, Job, run
+from benchmarks.peers.step import ASK, DESCRIBE, LIMIT, MODEL, WORDS, Job, run
 
 
 def index(job: Job) -> Sequence[float]:
@@ -16,7 +16,9 @@ def index(job: Job) -> Sequence[float]:
     # 600 requests a minute unless one says otherwise.
     config = job.work / "home" / ".pixeltable" / "config.toml"
     config.parent.mkdir()
-    config.write_text(f"[openai.rate_limits]\n{MODEL} = 1000000\n")
+    config.write_text(
+        f"[pixeltable]\nfile_cache_size_g = 1\n[openai.rate_limits]\n{MODEL} = 1000000\n"
+    )
     clips = pxt.create_table("clips", {"video": pxt.Video})
     frames = pxt.create_view("frames", clips, iterator=frame_iterator(clips.video, fps=1))
     clips.insert([{"video": str(job.clip)}])
