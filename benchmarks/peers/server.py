@@ -1,5 +1,8 @@
 """The fake model: an OpenAI-compatible server that is slow by a set time and counts its calls.
 
+It works on `AT_ONCE` requests at a time, whoever sends more waits, and says in its headers that
+there are no rate limits to speak of (Pixeltable sends one request at a time where it is not told).
+
 It looks at the pictures of a request. A prompt that names an animal is a question whether
 that animal is there, and gets `True` or `False`; any other gets a caption. On 127.0.0.1.
 """
@@ -17,6 +20,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from benchmarks.peers.step import AT_ONCE
 from benchmarks.peers.zoo import ANIMALS, seen
 
 CHAT = "/v1/chat/completions"
@@ -30,6 +34,7 @@ class Server:
         self.latency_s = latency_s
         self.calls = self.peak = self._running = 0
         self._lock = threading.Lock()
+        self._places = threading.BoundedSemaphore(AT_ONCE)
         self._http = _Http(("127.0.0.1", 0), _Handler)
         self._http.owner = self
         self._thread = threading.Thread(
@@ -65,14 +70,16 @@ class Server:
         """The model's words, after its latency."""
         with self._lock:
             self.calls += 1
-            self._running += 1
-            self.peak = max(self.peak, self._running)
-        try:
-            time.sleep(self.latency_s)
-            return answer(body)
-        finally:
+        with self._places:
             with self._lock:
-                self._running -= 1
+                self._running += 1
+                self.peak = max(self.peak, self._running)
+            try:
+                time.sleep(self.latency_s)
+                return answer(body)
+            finally:
+                with self._lock:
+                    self._running -= 1
 
 
 def answer(body: dict[str, Any]) -> str:
@@ -142,6 +149,10 @@ class _Handler(BaseHTTPRequestHandler):
         data = json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
+        for what in ("requests", "tokens"):
+            self.send_header(f"x-ratelimit-limit-{what}", "1000000000")
+            self.send_header(f"x-ratelimit-remaining-{what}", "999999999")
+            self.send_header(f"x-ratelimit-reset-{what}", "1ms")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
