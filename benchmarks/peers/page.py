@@ -17,8 +17,8 @@ HEADS = {
     "limit": f"LIMIT {LIMIT}",
 }
 
-OVER = f"""Medians over those of the row {REEL} in the same run: above 1 is slower, more calls, more bytes.
-*Work* is the step's own seconds, *process* the whole process with its start-up.
+OVER = f"""Medians over those of the row {REEL} of the same run: above 1 is slower, more calls, more
+bytes. *Work* is the step's own seconds, *process* the whole process with its start-up.
 """
 
 
@@ -64,10 +64,11 @@ model for all: an OpenAI-compatible server on this machine that sees which anima
 - **disk**: all that the system keeps after that, blocks on disk, in MB of 1,000,000 bytes.
 
 A row is one picture a second unless the system's line says otherwise. The rows to find are then
-{want}. Every row found was checked
-against what the clip shows. Seconds are those of the work; what is imported before it is *start-up* (the process less the
-work, median of its steps). ReelDB imports as it goes, so most of its own is in its seconds. Calls run up to {made.at_once} at once where a system lets one say
-so; *at once* is the most that the server saw. Medians of {made.repeats} runs, interleaved; the
+{want}. Every row found was
+checked against what the clip shows. Seconds are those of the work; what is imported before it is
+*start-up* (the process less the work, median of its steps). ReelDB imports as it goes, so most of
+its own start-up is in its seconds. The model works on {made.at_once} calls at a time, for whoever
+sends as many: *at once* is the most that it saw. Medians of {made.repeats} runs, interleaved; the
 smallest and largest in brackets. The server shares the machine with the systems.
 """
 
