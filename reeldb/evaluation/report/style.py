@@ -23,7 +23,7 @@ table { border-collapse: collapse; font-size: .9rem; }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: left;
   vertical-align: top; white-space: pre-wrap; }
 th { color: var(--faint); font-weight: 600; }
-td { max-width: 26rem; overflow-wrap: anywhere; }
+td { max-width: 26rem; overflow-wrap: break-word; }
 td.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 tbody tr:nth-child(even) { background: var(--stripe); }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 1rem; }
