@@ -49,4 +49,28 @@ CONTESTANTS = (
         ("pixeltable==0.7.21", "openai==3.57.0"),
         "a view with `frame_iterator(fps=1)`, a computed column by `openai.vision`",
     ),
+    Contestant(
+        "EvaDB",
+        "evadb",
+        "",
+        (
+            "evadb==0.3.9",
+            "eva-decord==0.6.1",
+            "opencv-python-headless==4.11.0.86",
+            "sqlalchemy==2.0.58",
+            "sqlalchemy-utils==0.41.2",
+            "pandas==2.1.4",
+            "numpy==1.26.4",
+        ),
+        "`LOAD VIDEO`, `SAMPLE 25`, a function of one's own that sends 8 pictures at a time, "
+        "captions in a table made with `CREATE TABLE ... AS SELECT`",
+    ),
+    Contestant(
+        "LOTUS",
+        "lotus",
+        "",
+        ("lotus-ai==1.2.4", "torch==2.13.0", "numpy==1.26.4", "opencv-python-headless==4.11.0.86"),
+        "a DataFrame of pictures that the script itself took from the clip with OpenCV, "
+        "`sem_map`, `sem_filter`, the SQLite cache switched on",
+    ),
 )
