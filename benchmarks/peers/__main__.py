@@ -15,6 +15,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -29,7 +30,7 @@ OUT = Path(__file__).parents[1] / "PEERS.md"
 VENVS = Path(tempfile.gettempdir()) / "reeldb-peers"
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Runs them and writes the page; gives 1 if one of them failed."""
     systems = sorted({c.system for c in CONTESTANTS})
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
@@ -39,7 +40,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--shots", type=int, default=60, help="of 2 s each; a multiple of ten")
     parser.add_argument("--latency-ms", type=float, default=50)
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     whom = [c for c in CONTESTANTS if c.system in args.only]
     outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory() as place, Server(args.latency_ms / 1000) as server:

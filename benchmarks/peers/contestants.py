@@ -73,4 +73,11 @@ CONTESTANTS = (
         "a DataFrame of pictures that the script itself took from the clip with OpenCV, "
         "`sem_map`, `sem_filter`, the SQLite cache switched on",
     ),
+    Contestant(
+        "FiftyOne",
+        "fiftyone",
+        "",
+        ("fiftyone==1.22.1",),
+        "meant to: `to_frames(fps=1)`, captions in a field, a loop of one's own for the predicate",
+    ),
 )

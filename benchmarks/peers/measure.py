@@ -93,7 +93,7 @@ def wanted(zoo: Zoo, step: str, rows: int) -> int:
     """How many rows a step should find, of a row a second."""
     if step == "index":
         return rows
-    return min(LIMIT, rows) if step == "limit" else len(zoo.times(WORDS[step]))
+    return min(LIMIT, len(zoo.times(WANTED))) if step == "limit" else len(zoo.times(WORDS[step]))
 
 
 def disk(folder: Path) -> int:

@@ -9,10 +9,10 @@ import base64
 import http.client
 import json
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -63,29 +63,24 @@ def run(version: Callable[[], str], steps: Mapping[str, Step]) -> None:
     print(RESULT + json.dumps(asdict(line)), flush=True)
 
 
-_local = threading.local()
-
-
 def post(url: str, jpeg: bytes, prompt: str) -> str:
-    """One chat completion about one picture, over a connection that is kept."""
+    """One chat completion about one picture."""
     parts = urlsplit(url)
-    connection: http.client.HTTPConnection | None = getattr(_local, "connection", None)
-    if connection is None:
-        connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
-        _local.connection = connection
     picture = "data:image/jpeg;base64," + base64.b64encode(jpeg).decode()
     content = [
         {"type": "text", "text": prompt},
         {"type": "image_url", "image_url": {"url": picture}},
     ]
     body = {"model": MODEL, "messages": [{"role": "user", "content": content}]}
-    connection.request(
-        "POST",
-        f"{parts.path}/chat/completions",
-        json.dumps(body),
-        {"Content-Type": "application/json"},
-    )
-    reply = json.loads(connection.getresponse().read())
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
+    with closing(connection):
+        connection.request(
+            "POST",
+            f"{parts.path}/chat/completions",
+            json.dumps(body),
+            {"Content-Type": "application/json"},
+        )
+        reply = json.loads(connection.getresponse().read())
     return str(reply["choices"][0]["message"]["content"])
 
 
