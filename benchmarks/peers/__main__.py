@@ -16,12 +16,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 from benchmarks.peers.contestants import CONTESTANTS
-from benchmarks.peers.measure import Outcome, measure, python_of, wanted
+from benchmarks.peers.measure import Outcome, interrupt, measure, wanted
 from benchmarks.peers.page import Made, page
+from benchmarks.peers.process import Place, python_of
 from benchmarks.peers.server import Server
 from benchmarks.peers.step import AT_ONCE, STEPS
 from benchmarks.peers.zoo import draw
@@ -43,8 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     whom = [c for c in CONTESTANTS if c.system in args.only]
     outcomes: list[Outcome] = []
-    with tempfile.TemporaryDirectory() as place, Server(args.latency_ms / 1000) as server:
-        zoo = draw(Path(place) / "zoo.mp4", shots=args.shots, shot_s=2.0)
+    with tempfile.TemporaryDirectory() as temporary, Server(args.latency_ms / 1000) as server:
+        folder = Path(temporary)
+        zoo = draw(folder / "zoo.mp4", shots=args.shots, shot_s=2.0)
         pythons: dict[str, Path] = {}
         for who in whom:
             try:
@@ -54,7 +57,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         for repeat in range(args.repeats):
             for who in whom:
                 if python := pythons.get(who.system):
-                    outcome = measure(who, python, zoo, server, Path(place) / "work")
+                    at = Place(who, python, zoo, server, folder / "work")
+                    outcome = measure(at)
+                    if repeat == 0 and outcome.steps is not None:
+                        half = outcome.steps["first"].calls // 2
+                        outcome = replace(outcome, killed=interrupt(at, half))
                     print(f"run {repeat + 1}: {outcome.json()}", file=sys.stderr, flush=True)
                     outcomes.append(outcome)
         seconds = round(zoo.shots[-1][1])

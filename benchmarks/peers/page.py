@@ -15,6 +15,7 @@ HEADS = {
     "first": "first question",
     "second": "second question",
     "limit": f"LIMIT {LIMIT}",
+    "again": "LIMIT again",
 }
 
 OVER = f"""Medians over those of the row {REEL} of the same run: above 1 is slower, more calls, more
@@ -61,7 +62,10 @@ model for all: an OpenAI-compatible server on this machine that sees which anima
 - **second question**: the rows whose caption holds the word `{WORDS["second"]}`, about the same
   captions.
 - **LIMIT {LIMIT}**: {LIMIT} rows for which the model says yes to a {WANTED}; one row in ten does.
-- **disk**: all that the system keeps after that, blocks on disk, in MB of 1,000,000 bytes.
+- **LIMIT again**: the same once more.
+- **killed**: in a folder of its own, the first question is killed when half its calls were made,
+  then asked again: the calls of both together.
+- **disk**: all that the system keeps after `LIMIT again`, blocks on disk, in MB of 1,000,000 bytes.
 
 A row is one picture a second unless the system's line says otherwise. The rows to find are then
 {want}. Every row found was
@@ -79,7 +83,7 @@ def _measured(whom: Sequence[Contestant], runs: dict[str, list[Outcome]]) -> str
         head.append(f"{HEADS[step]} (s)")
         if step != "index":
             head.append("calls")
-    head += ["rows right / found", "at once", "disk (MB)", "start-up (s)"]
+    head += ["rows right / found", "killed", "at once", "disk (MB)", "start-up (s)"]
     rows = [_row(w, runs[w.name], len(head)) for w in whom]
     return f"| {' | '.join(head)} |\n{'|---' * len(head)}|\n" + "\n".join(rows) + "\n"
 
@@ -98,11 +102,24 @@ def _row(who: Contestant, runs: Sequence[Outcome], width: int) -> str:
             cells.append(f"{_median([t.calls for t in took]):.0f}")
     last = [t for s in STEPS if s != "index" for t in [_took(good, s)[-1]]]
     cells.append(", ".join(f"{t.right}/{t.found}" for t in last))
+    cells.append(_killed(good))
     all_ = [t for s in STEPS for t in _took(good, s)]
     cells.append(str(max(t.at_once for t in all_)))
     cells.append(f"{_median([o.disk_bytes for o in good]) / 1e6:.1f}")
     cells.append(f"{_median([t.process_s - t.seconds for t in all_]):.1f}")
     return f"| {' | '.join(cells)} |"
+
+
+def _killed(runs: Sequence[Outcome]) -> str:
+    """Calls of a question that was killed at half, and what it found then if not all is well."""
+    killed = [o.killed for o in runs if o.killed is not None]
+    if not killed:
+        return ""
+    last, whole = killed[-1], max(o.steps["first"].found for o in runs if o.steps is not None)
+    if last.error:
+        return f"{last.calls}, then: {_cell(last.error)}"
+    fine = last.found == last.right == whole
+    return f"{last.calls}" if fine else f"{last.calls}, {last.right}/{last.found} of {whole} rows"
 
 
 def _ratios(whom: Sequence[Contestant], runs: dict[str, list[Outcome]]) -> str:

@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import base64
 import json
+import select
+import socket
 import threading
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
@@ -66,12 +69,14 @@ class Server:
             self.calls = self.peak = 0
             return out
 
-    def reply(self, body: dict[str, Any]) -> str:
-        """The model's words, after its latency."""
-        with self._lock:
-            self.calls += 1
+    def reply(self, body: dict[str, Any], gone: Callable[[], bool]) -> str | None:
+        """The model's words, after its latency; None, uncounted, for a client that is gone by
+        the time that its turn has come."""
         with self._places:
+            if gone():
+                return None
             with self._lock:
+                self.calls += 1
                 self._running += 1
                 self.peak = max(self.peak, self._running)
             try:
@@ -116,6 +121,9 @@ class _Http(ThreadingHTTPServer):
     request_queue_size = 128
     owner: Server
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that was killed is no error of the server's."""
+
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -128,9 +136,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, {"error": {"message": f"no such path: {self.path}"}})
             return
         try:
-            text = self.server.owner.reply(body)
+            text = self.server.owner.reply(body, self._gone)
         except (ValueError, KeyError) as e:
             self._send(400, {"error": {"message": str(e)}})
+            return
+        if text is None:
+            self.close_connection = True
             return
         said = {"role": "assistant", "content": text}
         self._send(
@@ -156,6 +167,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
+
+    def _gone(self) -> bool:
+        """Whether the client has closed its end: nothing more can be read then."""
+        if not select.select([self.connection], [], [], 0)[0]:
+            return False
+        try:
+            return not self.connection.recv(1, socket.MSG_PEEK)
+        except OSError:
+            return True
 
     def log_message(self, format: str, *args: Any) -> None:
         """Quiet: calls are counted."""

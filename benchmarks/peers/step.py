@@ -17,10 +17,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-STEPS = ("index", "first", "second", "limit")
+STEPS = ("index", "first", "second", "limit", "again")
 WORDS = {"first": "fox", "second": "owl"}  # which animal's captions the two questions want
 WANTED = "heron"  # what the model is asked about every picture until LIMIT have it
-LIMIT = 5
+LIMIT = 5  # step `again` asks step `limit` once more
 AT_ONCE = 8  # calls at once, where a system lets one say
 MODEL = "seer"
 DESCRIBE = "Describe the picture in one sentence."
@@ -57,7 +57,8 @@ def run(version: Callable[[], str], steps: Mapping[str, Step]) -> None:
     step, clip, work, url, way = sys.argv[1:6]
     job = Job(step, Path(clip), Path(work), url, way)
     started = time.perf_counter()
-    found = [round(float(t), 3) for t in steps[step](job)]
+    does = steps["limit" if step == "again" else step]
+    found = [round(float(t), 3) for t in does(job)]
     seconds = time.perf_counter() - started
     line = Line(step, version(), seconds, found)
     print(RESULT + json.dumps(asdict(line)), flush=True)
