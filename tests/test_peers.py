@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.client
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,14 @@ import pytest
 
 import benchmarks.peers.__main__ as program
 from benchmarks.peers.contestants import CONTESTANTS, REEL, Contestant
-from benchmarks.peers.measure import Outcome, Took, right, wanted
+from benchmarks.peers.measure import Killed, Outcome, Took, right, wanted
 from benchmarks.peers.page import Made, page
 from benchmarks.peers.server import Server
 from benchmarks.peers.step import ASK, DESCRIBE, STEPS, post, post_all
 from benchmarks.peers.zoo import ANIMALS, COLOURS, Zoo
 
 PEER = Contestant("Peer", "peer", "", ("peer==1",), "by a loop", ("It forgets all",))
-MADE = Made("2026-01-02", "2 cores", 20, 10, 0.05, 1, 8, dict.fromkeys(STEPS, 2))
+MADE = Made("2026-01-02", "2 cores", 20, 10, 0.05, 1, 8, 17, dict.fromkeys(STEPS, 2))
 
 
 def _jpeg(animal: str, quality: int = 90, side: int = 1) -> bytes:
@@ -80,38 +81,68 @@ def test_an_outcome_survives_its_line() -> None:
         assert Outcome.read(outcome.json()) == outcome
 
 
+def _line(text: str, start: str, table: int = 0) -> str:
+    return [line for line in text.splitlines() if line.startswith(start)][table]
+
+
 def test_the_page_sets_a_peer_against_reeldb() -> None:
-    reel = CONTESTANTS[0]
     ours = _outcome(REEL, 2.0, {"first": 40, "limit": 20})
-    theirs = _outcome("Peer", 3.0, {"first": 60, "second": 60, "limit": 10})
-    text = page(MADE, [reel, PEER], [ours, theirs])
-    row = next(line for line in text.splitlines() if line.startswith("| Peer | 1.2 |"))
-    assert row == "| Peer | 1.2 | 3.00 | 3.00 | 60 | 3.00 | 60 | 3.00 | 10 | 2/2, 2/2, 2/2 | 1 | " \
-        "3.0 | 3.0 |"  # fmt: skip
-    ratios = [line for line in text.splitlines() if line.startswith("| Peer | 1.50x")]
-    assert ratios == [
-        "| Peer | 1.50x | 1.50x | 1.50x | 1.50x | 1.50x | 1.50x | 1.50x | 60, ReelDB 0 "
-        "| 1.50x | 1.50x | 0.50x | 1.50x |"
-    ]
+    theirs = _outcome("Peer", 3.0, {"first": 60, "second": 60, "limit": 10, "again": 10})
+    text = page(MADE, [CONTESTANTS[0], PEER], [ours, theirs])
+    seconds = ["3.00"] * 5
+    assert _line(text, "| Peer |") == f"| Peer | 1.2 | {' | '.join(seconds)} | 3.0 | 3.0 |"
+    assert _line(text, "| Peer |", 1) == "| Peer | 60 | 60 | 10 | 10 |  | 1 | 2/2, 2/2, 2/2, 2/2 |"
+    both = ["1.50x / 1.50x"] * 5
+    calls = "1.50x | 60, ReelDB 0 | 0.50x | 10, ReelDB 0"
+    assert _line(text, "| Peer |", 2) == f"| Peer | {' | '.join(both)} | {calls} | 1.50x |"
+    assert "after 17 calls" in text
     assert "**Peer** 1.2 (`peer==1`): by a loop." in text
     assert "- It forgets all." in text
+
+
+def test_the_page_says_what_the_counts_mean() -> None:
+    lazy = _outcome("Peer", 1.0, {"first": 2, "limit": 1})
+    eager = _outcome("Peer", 1.0, {"first": 2, "limit": 2, "again": 2})
+    for outcome, calls, seen in ((lazy, 2, False), (eager, 3, True)):
+        outcome = replace(outcome, killed=Killed(calls, 2, 2))
+        text = page(MADE, [PEER], [outcome])
+        assert _line(text, "| Peer |", 1).split(" | ")[5] == str(calls)
+        assert ("asked the model about all 2 rows" in text) is seen
+        assert ("was paid for again" in text) is seen
+        assert ("killed at half nothing was kept" in text) is seen
+
+
+@pytest.mark.parametrize(
+    ("killed", "cell"),
+    [
+        (Killed(3, 2, 2), "3"),
+        (Killed(3, 1, 1), "3, 1/1 of 2 rows"),
+        (Killed(3, 2, 1), "3, 1/2 of 2 rows"),
+        (Killed(3, 0, 0, "table | there"), "3, then: table \\| there"),
+    ],
+)
+def test_the_page_tells_what_a_killed_question_came_to(killed: Killed, cell: str) -> None:
+    text = page(MADE, [PEER], [replace(_outcome("Peer", 1.0, {"first": 2}), killed=killed)])
+    assert f"| {cell} | 1 |" in _line(text, "| Peer |", 1)
 
 
 def test_medians_are_of_all_good_runs() -> None:
     runs = [_outcome(REEL, s, {}) for s in (1.0, 9.0, 2.0)] + [_outcome(REEL, 0, {}, "late")]
     text = page(MADE, CONTESTANTS[:1], runs)
     assert "| 2.00 (1.00-9.00) |" in text
-    assert "- One of 4 runs failed: late" in text
+    assert "- 1 of 4 runs failed: late" in text
 
 
 def test_a_peer_that_fails_has_a_row_that_says_so() -> None:
     ours, broken = _outcome(REEL, 2.0, {}), _outcome("Peer", 0, {}, "index: a | b\n<script>")
     text = page(MADE, [CONTESTANTS[0], PEER], [ours, broken])
-    assert "| Peer | 1.2 | did not run: index: a \\| b &lt;script> |" in text
-    assert "not run" in page(MADE, [CONTESTANTS[0], PEER], [ours])
+    assert _line(text, "| Peer |").startswith("| Peer | did not run: see below |")
+    assert "- 1 of 1 runs failed: index: a \\| b &lt;script>" in text
+    assert "It was not run" in page(MADE, [CONTESTANTS[0], PEER], [ours])
     assert "has no good run: no ratios" in page(MADE, [CONTESTANTS[0], PEER], [broken])
 
 
+@pytest.mark.slow
 def test_reeldb_makes_its_part_and_a_broken_system_does_not_stop_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
@@ -133,4 +164,7 @@ def test_reeldb_makes_its_part_and_a_broken_system_does_not_stop_it(
     assert found["second"] == (0, 2, 2)
     assert found["limit"][1:] == (2, 2) and found["limit"][0] <= 20
     assert outcomes["Broken"].error.startswith("index: exit 1: KeyError: 'nonsense'")
-    assert "| Missing |  | did not run: install: " in text and "no-such" in text
+    assert "| Missing | did not run" in text and "install: exit 1: " in text and "no-such" in text
+    killed = outcomes[REEL].killed
+    assert killed is not None and (killed.found, killed.right, killed.error) == (2, 2, "")
+    assert 20 <= killed.calls <= 40  # how much is in flight depends on the machine

@@ -10,7 +10,8 @@ class Contestant:
     """A row of the table. `module` is `benchmarks.peers.run_<system>`, `way` its argument.
 
     `packages` are installed into the environment named `system`; none: this Python is used.
-    `does` says in a few words how it does the work. `cannot` are limits that were seen in runs.
+    `does` says in a few words how it does the work. `seen` are limits that were met when it
+    was run; what the counts say the page says by itself.
     """
 
     name: str
@@ -18,7 +19,7 @@ class Contestant:
     way: str
     packages: tuple[str, ...]
     does: str
-    cannot: tuple[str, ...] = ()
+    seen: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.peers.contestants import REEL, Contestant
@@ -19,7 +19,7 @@ HEADS = {
 }
 
 OVER = f"""Medians over those of the row {REEL} of the same run: above 1 is slower, more calls, more
-bytes. *Work* is the step's own seconds, *process* the whole process with its start-up.
+bytes. Pairs are *work / whole process with its start-up*.
 """
 
 
@@ -34,15 +34,22 @@ class Made:
     latency_s: float
     repeats: int
     at_once: int
+    fewest: int  # calls after which LIMIT is met, one by one in the order of time
     wanted: dict[str, int] = field(default_factory=dict)  # rows a step should find, by step
 
 
 def page(made: Made, whom: Sequence[Contestant], outcomes: Sequence[Outcome]) -> str:
     """The whole page; a contestant without a good run gets its error for a row."""
     runs = {w.name: [o for o in outcomes if o.name == w.name] for w in whom}
-    parts = [_head(made), "## Measured\n", _measured(whom, runs), "## Set against ReelDB\n", OVER]
-    parts += [_ratios(whom, runs), "## How each did it, and what was seen to be missing\n"]
-    parts += [_said(w, runs[w.name]) for w in whom]
+    good = {n: [o for o in all_ if o.steps is not None] for n, all_ in runs.items()}
+    parts = [
+        _head(made),
+        f"## Seconds and bytes\n\n{_table(_SECONDS, whom, good)}",
+        f"## Calls of the model, and rows\n\n{_table(_CALLS, whom, good)}",
+        f"## Set against {REEL}\n\n{OVER}\n{_ratios(whom, good)}",
+        "## How each did it, and what was seen to be missing\n",
+        *(_said(w, runs[w.name], made) for w in whom),
+    ]
     return "\n".join(parts)
 
 
@@ -62,6 +69,7 @@ model for all: an OpenAI-compatible server on this machine that sees which anima
 - **second question**: the rows whose caption holds the word `{WORDS["second"]}`, about the same
   captions.
 - **LIMIT {LIMIT}**: {LIMIT} rows for which the model says yes to a {WANTED}; one row in ten does.
+  Who asks in the order of time, one by one, has them after {made.fewest} calls.
 - **LIMIT again**: the same once more.
 - **killed**: in a folder of its own, the first question is killed when half its calls were made,
   then asked again: the calls of both together.
@@ -77,40 +85,43 @@ smallest and largest in brackets. The server shares the machine with the systems
 """
 
 
-def _measured(whom: Sequence[Contestant], runs: dict[str, list[Outcome]]) -> str:
-    head = ["system", "version"]
-    for step in STEPS:
-        head.append(f"{HEADS[step]} (s)")
-        if step != "index":
-            head.append("calls")
-    head += ["rows right / found", "killed", "at once", "disk (MB)", "start-up (s)"]
-    rows = [_row(w, runs[w.name], len(head)) for w in whom]
-    return f"| {' | '.join(head)} |\n{'|---' * len(head)}|\n" + "\n".join(rows) + "\n"
+Runs = Sequence[Outcome]
+Column = tuple[str, Callable[[Runs], str]]
 
 
-def _row(who: Contestant, runs: Sequence[Outcome], width: int) -> str:
-    good = [o for o in runs if o.steps is not None]
-    if not good:
-        why = runs[-1].error if runs else "not run"
-        cells = [who.name, runs[-1].version if runs else "", f"did not run: {_cell(why)}"]
-        return f"| {' | '.join(cells + [''] * (width - len(cells)))} |"
-    cells = [who.name, good[-1].version]
-    for step in STEPS:
-        took = _took(good, step)
-        cells.append(_spread([t.seconds for t in took]))
-        if step != "index":
-            cells.append(f"{_median([t.calls for t in took]):.0f}")
-    last = [t for s in STEPS if s != "index" for t in [_took(good, s)[-1]]]
-    cells.append(", ".join(f"{t.right}/{t.found}" for t in last))
-    cells.append(_killed(good))
-    all_ = [t for s in STEPS for t in _took(good, s)]
-    cells.append(str(max(t.at_once for t in all_)))
-    cells.append(f"{_median([o.disk_bytes for o in good]) / 1e6:.1f}")
-    cells.append(f"{_median([t.process_s - t.seconds for t in all_]):.1f}")
-    return f"| {' | '.join(cells)} |"
+def _seconds(step: str) -> Callable[[Runs], str]:
+    return lambda runs: _spread([t.seconds for t in _took(runs, step)])
 
 
-def _killed(runs: Sequence[Outcome]) -> str:
+def _calls(step: str) -> Callable[[Runs], str]:
+    return lambda runs: f"{_median([t.calls for t in _took(runs, step)]):.0f}"
+
+
+def _start_up(runs: Runs) -> str:
+    return f"{_median([t.process_s - t.seconds for s in STEPS for t in _took(runs, s)]):.1f}"
+
+
+def _rows(runs: Runs) -> str:
+    """Right and found of every step but the index, in order."""
+    last = [_took(runs, s)[-1] for s in STEPS if s != "index"]
+    return ", ".join(f"{t.right}/{t.found}" for t in last)
+
+
+def _disk(runs: Runs) -> str:
+    return f"{_median([o.disk_bytes for o in runs]) / 1e6:.1f}"
+
+
+def _table(columns: Sequence[Column], whom: Sequence[Contestant], good: Mapping[str, Runs]) -> str:
+    """A row for each contestant that ran."""
+    rows = [[w.name, *(of(good[w.name]) for _, of in columns)] for w in whom if good[w.name]] + [
+        [w.name, "did not run: see below"] for w in whom if not good[w.name]
+    ]
+    lines = [["system", *(name for name, _ in columns)], ["---"] * (len(columns) + 1)]
+    lines += [row + [""] * (len(columns) + 1 - len(row)) for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _killed(runs: Runs) -> str:
     """Calls of a question that was killed at half, and what it found then if not all is well."""
     killed = [o.killed for o in runs if o.killed is not None]
     if not killed:
@@ -122,42 +133,78 @@ def _killed(runs: Sequence[Outcome]) -> str:
     return f"{last.calls}" if fine else f"{last.calls}, {last.right}/{last.found} of {whole} rows"
 
 
-def _ratios(whom: Sequence[Contestant], runs: dict[str, list[Outcome]]) -> str:
+_SECONDS: Sequence[Column] = [
+    ("version", lambda runs: runs[-1].version),
+    *((HEADS[s], _seconds(s)) for s in STEPS),
+    ("start-up", _start_up),
+    ("disk (MB)", _disk),
+]
+_CALLS: Sequence[Column] = [
+    *((HEADS[s], _calls(s)) for s in STEPS if s != "index"),
+    ("killed", _killed),
+    ("at once", lambda runs: str(max(t.at_once for s in STEPS for t in _took(runs, s)))),
+    ("rows right / found", _rows),
+]
+
+
+def _ratios(whom: Sequence[Contestant], good: Mapping[str, Runs]) -> str:
     """Medians over those of ReelDB; where ReelDB's is 0 there is no ratio."""
-    base = [o for o in runs.get(REEL, []) if o.steps is not None]
+    base = good.get(REEL, [])
     if not base:
         return f"{REEL} has no good run: no ratios.\n"
-    columns: list[tuple[str, Callable[[Sequence[Outcome]], float]]] = []
-    for step in STEPS:
-        columns.append((f"{HEADS[step]}: work", _getter(step, "seconds")))
-        columns.append(("process", _getter(step, "process_s")))
-        if step != "index":
-            columns.append(("calls", _getter(step, "calls")))
-    columns.append(("disk", lambda runs: _median([o.disk_bytes for o in runs])))
-    lines = [f"| system | {' | '.join(n for n, _ in columns)} |", "|---" * (len(columns) + 1) + "|"]
-    for who in whom:
-        good = [o for o in runs[who.name] if o.steps is not None]
-        if who.name == REEL or not good:
-            continue
-        cells = [_times(of(good), of(base)) for _, of in columns]
-        lines.append(f"| {who.name} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+
+    def both(step: str) -> Callable[[Runs], str]:
+        return lambda runs: " / ".join(
+            _times(_of(runs, step, what), _of(base, step, what))
+            for what in ("seconds", "process_s")
+        )
+
+    def calls(step: str) -> Callable[[Runs], str]:
+        return lambda runs: _times(_of(runs, step, "calls"), _of(base, step, "calls"))
+
+    columns: list[Column] = [(HEADS[s], both(s)) for s in STEPS]
+    columns += [(f"{HEADS[s]}: calls", calls(s)) for s in STEPS if s != "index"]
+    of_disk = _median([o.disk_bytes for o in base])
+    columns.append(("disk", lambda runs: _times(_median([o.disk_bytes for o in runs]), of_disk)))
+    return _table(columns, [w for w in whom if w.name != REEL and good[w.name]], good)
 
 
-def _getter(step: str, what: str) -> Callable[[Sequence[Outcome]], float]:
-    return lambda runs: _median([getattr(t, what) for t in _took(runs, step)])
+def _of(runs: Runs, step: str, what: str) -> float:
+    return _median([getattr(t, what) for t in _took(runs, step)])
 
 
-def _said(who: Contestant, runs: Sequence[Outcome]) -> str:
+def _said(who: Contestant, runs: Runs, made: Made) -> str:
     version = next((o.version for o in reversed(runs) if o.version), "")
+    title = f"**{who.name}** {version}".rstrip()
     packages = f" (`{' '.join(who.packages)}`)" if who.packages else ""
-    lines = [f"**{who.name}** {version}{packages}: {who.does}.", ""]
-    lines += [f"- {what}." for what in who.cannot]
-    lines += [f"- One of {len(runs)} runs failed: {_cell(o.error)}" for o in runs if o.error]
+    good = [o for o in runs if o.steps is not None]
+    lines = [f"{title}{packages}: {who.does}.", ""]
+    lines += [f"- {what}." for what in (*_seen(good, made), *who.seen)]
+    errors = [_cell(o.error) for o in runs if o.error]
+    if errors:
+        lines.append(f"- {len(errors)} of {len(runs)} runs failed: {errors[-1]}")
+    elif not runs:
+        lines.append("- It was not run")
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _took(runs: Sequence[Outcome], step: str) -> list[Took]:
+def _seen(good: Runs, made: Made) -> list[str]:
+    """What the counts say by themselves."""
+    if not good:
+        return []
+    rows, out = _of(good, "index", "found"), []
+    whole, limit, again = (_of(good, s, "calls") for s in ("first", "limit", "again"))
+    if limit >= rows:
+        out.append(f"`LIMIT {LIMIT}` asked the model about all {rows:.0f} rows")
+    if again >= limit:
+        out.append("The same question again was paid for again: its replies are not kept")
+    killed = next((o.killed for o in good if o.killed is not None), None)
+    if killed and not killed.error and killed.calls >= whole + whole // 2:
+        out.append("Of a question that was killed at half nothing was kept")
+    return out
+
+
+def _took(runs: Runs, step: str) -> list[Took]:
     return [o.steps[step] for o in runs if o.steps is not None]
 
 
