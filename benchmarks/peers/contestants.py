@@ -35,6 +35,11 @@ CONTESTANTS = (
         "frames",
         (),
         "`frames`, one picture a second; the index also holds scenes, thumbnails and vectors",
+        (
+            "Its index has to detect shots and embed every picture, whether a question needs that "
+            "or not; the others here do neither",
+            "What was in flight when the question was killed was lost and paid for again",
+        ),
     ),
     Contestant(
         f"{REEL}, scenes",
@@ -48,7 +53,15 @@ CONTESTANTS = (
         "pixeltable",
         "",
         ("pixeltable==0.7.21", "openai==3.57.0"),
-        "a view with `frame_iterator(fps=1)`, a computed column by `openai.vision`",
+        "a view with `frame_iterator(fps=1)`, a computed column by `openai.vision`; the predicate "
+        "of LIMIT is `openai.vision` in `where(...).limit(5)`",
+        (
+            "The computed column is made for all rows when it is added, and kept",
+            "With a server that sends no `x-ratelimit-*` headers it sent one request at a time",
+            "Its PostgreSQL ran on after the program had ended, and has tens of megabytes before "
+            "the first row",
+            "It has functions that detect shots, which this comparison does not use",
+        ),
     ),
     Contestant(
         "EvaDB",
@@ -65,6 +78,19 @@ CONTESTANTS = (
         ),
         "`LOAD VIDEO`, `SAMPLE 25`, a function of one's own that sends 8 pictures at a time, "
         "captions in a table made with `CREATE TABLE ... AS SELECT`",
+        (
+            "`WHERE Caption(data).caption LIKE '...'` is refused (`'FunctionExpression' object has "
+            "no attribute 'col_object'`), so the captions need a table of one's own",
+            "A killed `CREATE TABLE ... AS SELECT` leaves an empty table; `CREATE TABLE IF NOT "
+            "EXISTS` is then content and questions find nothing, without an error. The script "
+            "drops the table first",
+            "LIKE takes regular expressions: `'%fox%'` finds nothing",
+            "`WHERE id % 25 = 0` is refused (`Cannot bind &lt;class 'list'>`); `SAMPLE` counts "
+            "pictures, not seconds",
+            "`LOAD VIDEO` of the same file again is an error (`Duplicate File`)",
+            "`EXPLAIN` names the steps and tells no rows and no calls",
+            "`eva-decord`, without which no video loads, has to be installed by hand",
+        ),
     ),
     Contestant(
         "LOTUS",
@@ -72,7 +98,14 @@ CONTESTANTS = (
         "",
         ("lotus-ai==1.2.4", "torch==2.13.0", "numpy==1.26.4", "opencv-python-headless==4.11.0.86"),
         "a DataFrame of pictures that the script itself took from the clip with OpenCV, "
-        "`sem_map`, `sem_filter`, the SQLite cache switched on",
+        "`sem_map`, `sem_filter(...).head(5)`, the SQLite cache switched on",
+        (
+            "It knows no videos and keeps no table: the pictures and their times are the script's",
+            "The cache is off unless one switches it on; it alone makes the second question and "
+            "the repeated one free",
+            "At every start it asks the internet for a list of prices, and retries for seconds "
+            "without one, unless `LITELLM_LOCAL_MODEL_COST_MAP` is set, as here",
+        ),
     ),
     Contestant(
         "FiftyOne",
@@ -80,5 +113,11 @@ CONTESTANTS = (
         "",
         ("fiftyone==1.22.1",),
         "meant to: `to_frames(fps=1)`, captions in a field, a loop of one's own for the predicate",
+        (
+            "It needs a MongoDB, which it downloads from outside the package registry while it is "
+            "installed. Where that is out of reach the installer says nothing and the first "
+            "statement fails. What its script does after that has not been run; with "
+            "`FIFTYONE_DATABASE_URI` set it can be",
+        ),
     ),
 )
