@@ -85,7 +85,7 @@ CONTESTANTS = (
             "EXISTS` is then content and questions find nothing, without an error. The script "
             "drops the table first",
             "LIKE takes regular expressions: `'%fox%'` finds nothing",
-            "`WHERE id % 25 = 0` is refused (`Cannot bind &lt;class 'list'>`); `SAMPLE` counts "
+            "`WHERE id % 25 = 0` is refused (`Cannot bind <class 'list'>`); `SAMPLE` counts "
             "pictures, not seconds",
             "`LOAD VIDEO` of the same file again is an error (`Duplicate File`)",
             "`EXPLAIN` names the steps and tells no rows and no calls",
