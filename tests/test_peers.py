@@ -112,6 +112,13 @@ def test_the_page_says_what_the_counts_mean() -> None:
         assert ("killed at half nothing was kept" in text) is seen
 
 
+@pytest.mark.parametrize(("calls", "told"), [(33, False), (34, True)])
+def test_the_page_tells_of_a_limit_that_asks_far_more_than_it_must(calls: int, told: bool) -> None:
+    took = {s: Took(1, 2, calls, 8, 100, 100) for s in STEPS}  # 17 would do, 8 go at once
+    text = page(MADE, [PEER], [Outcome("Peer", "1.2", took)])
+    assert (f"asked the model about {calls} of 100 rows, where 17 do" in text) is told
+
+
 @pytest.mark.parametrize(
     ("killed", "cell"),
     [

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=systems, default=systems)
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--shots", type=int, default=60, help="of 2 s each; a multiple of ten")
+    parser.add_argument("--shots", type=int, default=150, help="of 2 s each; a multiple of ten")
     parser.add_argument("--latency-ms", type=float, default=50)
     args = parser.parse_args(argv)
     whom = [c for c in CONTESTANTS if c.system in args.only]

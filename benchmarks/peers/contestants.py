@@ -84,6 +84,7 @@ CONTESTANTS = (
             "A killed `CREATE TABLE ... AS SELECT` leaves an empty table; `CREATE TABLE IF NOT "
             "EXISTS` is then content and questions find nothing, without an error. The script "
             "drops the table first",
+            "It hands a function some 30 MB of decoded pictures at a time, 130 of this clip's",
             "LIKE takes regular expressions: `'%fox%'` finds nothing",
             "`WHERE id % 25 = 0` is refused (`Cannot bind <class 'list'>`); `SAMPLE` counts "
             "pictures, not seconds",

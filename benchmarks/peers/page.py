@@ -196,6 +196,9 @@ def _seen(good: Runs, made: Made) -> list[str]:
     whole, limit, again = (_of(good, s, "calls") for s in ("first", "limit", "again"))
     if limit >= rows:
         out.append(f"`LIMIT {LIMIT}` asked the model about all {rows:.0f} rows")
+    elif limit > made.fewest + 2 * made.at_once:
+        few = f"{limit:.0f} of {rows:.0f} rows, where {made.fewest} do: it stops between batches"
+        out.append(f"`LIMIT {LIMIT}` asked the model about {few}")
     if again >= limit:
         out.append("The same question again was paid for again: its replies are not kept")
     killed = next((o.killed for o in good if o.killed is not None), None)
