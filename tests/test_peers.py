@@ -119,6 +119,15 @@ def test_the_page_tells_of_a_limit_that_asks_far_more_than_it_must(calls: int, t
     assert (f"asked the model about {calls} of 100 rows, where 17 do" in text) is told
 
 
+def test_the_page_tells_of_a_crash_after_the_result() -> None:
+    took = {s: Took(1, 2, 1, 1, 2, 2, status=-11 if s == "limit" else 0) for s in STEPS}
+    text = page(MADE, [PEER], [Outcome("Peer", "1.2", took), _outcome("Peer", 1.0, {})])
+    said = [line for line in text.splitlines() if "ended with status" in line]
+    assert said == [
+        "- LIMIT 5: 1 of 2 processes ended with status -11, after they had given their result."
+    ]
+
+
 @pytest.mark.parametrize(
     ("killed", "cell"),
     [

@@ -57,6 +57,8 @@ CONTESTANTS = (
         "of LIMIT is `openai.vision` in `where(...).limit(5)`",
         (
             "The computed column is made for all rows when it is added, and kept",
+            "The rows of LIMIT are those whose replies came first, not the same in every run; a "
+            "crash came in the collection of garbage while the program ended",
             "With a server that sends no `x-ratelimit-*` headers it sent one request at a time",
             "Its PostgreSQL ran on after the program had ended, and has tens of megabytes before "
             "the first row",

@@ -16,7 +16,8 @@ from benchmarks.peers.zoo import Zoo
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """One step of one run. `process_s` is the whole process, start-up included."""
+    """One step of one run. `process_s` is the whole process, start-up included; `status` its exit
+    status, negative for a signal, after it had given its result."""
 
     seconds: float
     process_s: float
@@ -24,6 +25,7 @@ class Took:
     at_once: int
     found: int
     right: int
+    status: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +75,14 @@ def measure(place: Place) -> Outcome:
         place.server.taken()
         started = time.perf_counter()
         try:
-            line = run_step(place, step)
+            line, status = run_step(place, step)
         except (RuntimeError, subprocess.TimeoutExpired) as e:
             return Outcome(name, version, error=f"{step}: {short(str(e))}")
         process_s = time.perf_counter() - started
         calls, at_once = place.server.taken()
         found, version = line.found, line.version
         good = right(place.zoo, step, found)
-        steps[step] = Took(line.seconds, process_s, calls, at_once, len(found), good)
+        steps[step] = Took(line.seconds, process_s, calls, at_once, len(found), good, status)
     place.stop()
     return Outcome(name, version, steps, disk(place.work))
 
@@ -92,7 +94,7 @@ def interrupt(place: Place, calls: int) -> Killed:
         run_step(place, "index")
         place.server.taken()
         kill_step(place, "first", calls)
-        line = run_step(place, "first")
+        line, _ = run_step(place, "first")
     except (RuntimeError, subprocess.TimeoutExpired) as e:
         return Killed(place.server.taken()[0], 0, 0, short(str(e)))
     finally:

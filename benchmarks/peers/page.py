@@ -201,6 +201,11 @@ def _seen(good: Runs, made: Made) -> list[str]:
         out.append(f"`LIMIT {LIMIT}` asked the model about {few}")
     if again >= limit:
         out.append("The same question again was paid for again: its replies are not kept")
+    for step in STEPS:
+        crashes = [t.status for t in _took(good, step) if t.status]
+        if crashes:
+            how = f"{len(crashes)} of {len(good)} processes ended with status {crashes[-1]}"
+            out.append(f"{HEADS[step]}: {how}, after they had given their result")
     killed = next((o.killed for o in good if o.killed is not None), None)
     if killed and not killed.error and killed.calls >= whole + whole // 2:
         out.append("Of a question that was killed at half nothing was kept")

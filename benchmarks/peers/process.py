@@ -82,13 +82,16 @@ def python_of(who: Contestant, venvs: Path) -> Path:
     return python
 
 
-def run_step(place: Place, step: str) -> Line:
-    """Runs it to its end. Raises RuntimeError, with its last line, where it fails."""
-    printed = _do(place.command(step), STEP_LIMIT_S, env=place.environ(), cwd=place.work)
-    lines = [t for t in printed.splitlines() if t.startswith(RESULT)]
+def run_step(place: Place, step: str) -> tuple[Line, int]:
+    """Its line and exit status: one may have said its result and crashed while it ended.
+
+    Raises RuntimeError, with the last line that it printed, where there is no result.
+    """
+    done = _run(place.command(step), STEP_LIMIT_S, env=place.environ(), cwd=place.work)
+    lines = [t for t in done.stdout.splitlines() if t.startswith(RESULT)]
     if not lines:
-        raise RuntimeError("it printed no result")
-    return Line(**json.loads(lines[-1][len(RESULT) :]))
+        raise RuntimeError(_last(done))
+    return Line(**json.loads(lines[-1][len(RESULT) :])), done.returncode
 
 
 def kill_step(place: Place, step: str, calls: int) -> None:
@@ -115,14 +118,22 @@ def short(text: str) -> str:
     return line if len(line) <= 200 else f"{line[:197]}..."
 
 
-def _do(
+def _do(args: Sequence[str], limit_s: float) -> None:
+    """Raises RuntimeError, with the last line that it printed, where it fails."""
+    done = _run(args, limit_s)
+    if done.returncode:
+        raise RuntimeError(_last(done))
+
+
+def _run(
     args: Sequence[str], limit_s: float, env: dict[str, str] | None = None, cwd: Path | None = None
-) -> str:
-    done = subprocess.run(
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         args, capture_output=True, text=True, timeout=limit_s, env=env, cwd=cwd, check=False,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
-    if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()
-        raise RuntimeError(f"exit {done.returncode}: {said[-1]}")
-    return done.stdout
+
+
+def _last(done: subprocess.CompletedProcess[str]) -> str:
+    said = (done.stderr.strip() or done.stdout.strip() or "it printed nothing").splitlines()
+    return f"exit {done.returncode}: {said[-1]}"
