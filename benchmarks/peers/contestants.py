@@ -36,8 +36,8 @@ CONTESTANTS = (
         (),
         "`frames`, one picture a second; the index also holds scenes, thumbnails and vectors",
         (
-            "Its index has to detect shots and embed every picture, whether a question needs that "
-            "or not; the others here do neither",
+            "Its index detects shots and embeds every picture (`embedder='none'`, not used here, "
+            "leaves that out), whether a question needs it or not; the others here do neither",
             "What was in flight when the question was killed was lost and paid for again",
         ),
     ),
