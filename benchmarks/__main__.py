@@ -3,9 +3,10 @@
     python -m benchmarks [--quick] [--only PART ...] [--film FILE] [--out FILE]
 
 Every part runs in a process of its own and has a baseline in it. `--quick` shortens them to see
-that they run; its figures mean little. FILE of `--film` is what `ingest` measures, else the clip that
-ships with reeldb over and over: it is small, so what is done once a picture weighs more. The page is printed and written to FILE, by default
-benchmarks/RESULTS.md for a whole run and nowhere for a part of one.
+that they run; its figures mean little. `--film` is what `ingest` measures, else the clip that ships
+with reeldb over and over: its pictures are small, so what is done once a picture weighs more. The
+page is printed and written to `--out`, by default benchmarks/RESULTS.md for a whole run and nowhere
+for a part of one.
 """
 
 from __future__ import annotations
