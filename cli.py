@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from reeldb import __version__
 from reeldb.evaluation.arguments import evaluate_arguments
+from reeldb.schema.counts import counted
 from reeldb.schema.errors import ReelError
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def _add(args: argparse.Namespace) -> int:
     finally:
         progress.clear()
     if report.skipped:
-        files = "1 other file" if report.skipped == 1 else f"{report.skipped} other files"
+        files = counted(report.skipped, "other file")
         _note(f"{files} skipped: no video by name (name a file to try it anyway)")
     return _reported(args, report)
 

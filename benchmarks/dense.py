@@ -16,9 +16,9 @@ import reeldb
 from benchmarks.rows import Row
 from benchmarks.strategies import indexed
 from reeldb.evaluation.benchmark import Folder
-from reeldb.evaluation.line import Setting
 from reeldb.evaluation.made.make import make
 from reeldb.evaluation.run import run
+from reeldb.evaluation.setting import Setting
 from reeldb.models.registry import LOADERS
 
 STRATEGIES = ("topk(k => 32)", "dpp", "tree", "descent", "mapreduce")

@@ -1,7 +1,7 @@
 """What a search by picture finds, against scenes that were looked at beforehand.
 
 `python -m benchmarks.eyes ARCHIVE` prints how many of the first five scenes show what was asked
-for, for every query of docs/eyes.csv, in four ways; then six questions. The archive must hold
+for, for every query of docs/eyes.csv, in four ways. The archive must hold
 the videos that the file names. Captions and on-screen text are used as far as they were made.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,70 +68,12 @@ class Query:
     scenes: set[Scene] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question on one video, its choices, the right one, and where one sees it, in seconds."""
-
-    video: str
-    text: str
-    choices: tuple[str, ...]
-    right: str
-    spans: tuple[tuple[float, float], ...]
-
-
-QUESTIONS = (
-    Question(
-        "big_buck_bunny.mp4",
-        "what animal wakes up in the burrow?",
-        ("a rabbit", "a fish"),
-        "a rabbit",
-        ((33, 47),),
-    ),
-    Question(
-        "big_buck_bunny.mp4",
-        "what fruit does the rabbit eat?",
-        ("a banana", "a lemon", "an apple"),
-        "an apple",
-        ((88.5, 97),),
-    ),
-    Question(
-        "big_buck_bunny.mp4",
-        "what sits on the branch?",
-        ("a cat", "a bird", "a snake"),
-        "a bird",
-        ((16, 20), (383, 390)),
-    ),
-    Question(
-        "googlework_short.mp4",
-        "what does the man type on?",
-        ("a typewriter", "a piano", "a laptop"),
-        "a laptop",
-        ((24, 25.5),),
-    ),
-    Question(
-        "bikes.mp4",
-        "what leans against the wall?",
-        ("a bicycle", "a ladder", "a broom"),
-        "a bicycle",
-        ((7.6, 9.6),),
-    ),
-    Question(
-        "sintel_trailer.mp4",
-        "what flies in the sky?",
-        ("an airliner", "a dragon", "a balloon"),
-        "a dragon",
-        ((24, 35),),
-    ),
-)
-
-
 def main(archive: str) -> None:
-    """Prints both tables."""
+    """Prints the table."""
     with reeldb.open(archive) as db:
         db.sql("SET captions = 'cached'")
         db.sql("SET ocr = 'cached'")
         searches(db)
-        questions(db)
 
 
 def searches(db: reeldb.Database) -> None:
@@ -168,28 +109,6 @@ def read(spans: list[tuple[object, ...]]) -> list[Query]:
                     if video == row["video"] and float(str(start_s)) <= at_s < float(str(end_s))
                 }
     return list(queries.values())
-
-
-def questions(db: reeldb.Database) -> None:
-    """Prints what was chosen, and whether the evidence lies where one sees it."""
-    print("\n| video | question (choices) | chosen | right | evidence in place | scenes in place |")
-    print("|---|---|---|---|---|---|")
-    for q in QUESTIONS:
-        answer = db.ask(q.text, video=q.video, choices=q.choices)
-        chosen = answer.choice.text if answer.choice else answer.status
-        scenes = db.sql("SELECT start_s, end_s FROM scenes WHERE video = ?", [q.video]).fetchall()
-        print(
-            f"| {q.video} | {q.text} ({', '.join(q.choices)}) | {chosen} "
-            f"| {'yes' if chosen == q.right else 'no'} "
-            f"| {_in_place(q, [(e.start_s, e.end_s) for e in answer.evidence])} "
-            f"| {_in_place(q, scenes)} |"
-        )
-
-
-def _in_place(question: Question, places: Sequence[Sequence[float]]) -> str:
-    """How many of these spans overlap one where the answer is seen."""
-    inside = [any(a < end and start < b for a, b in question.spans) for start, end in places]
-    return f"{sum(inside)} of {len(inside)}"
 
 
 def _line(name: str, values: list[float]) -> str:

@@ -24,9 +24,10 @@ from pathlib import Path
 import reeldb
 from reeldb.database import Database
 from reeldb.evaluation.benchmark import Folder, Question
-from reeldb.evaluation.line import Line, Setting
+from reeldb.evaluation.line import Line
 from reeldb.evaluation.made.make import make
 from reeldb.evaluation.run import run
+from reeldb.evaluation.setting import Setting
 from reeldb.evaluation.table import rows_of
 from reeldb.models.registry import LOADERS
 

@@ -77,12 +77,6 @@ def positions(values: pa.ChunkedArray, known: pa.Array) -> Ints:
     return np.asarray(pc.fill_null(found, -1).to_numpy(), np.int64)
 
 
-def integers(values: Ints) -> pa.Array:
-    """An Arrow view of the values. (`pa.array` imports numpy.ma, which takes 10 ms of a start.)"""
-    values = np.ascontiguousarray(values, np.int64)
-    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])
-
-
 def first_of_each(rows: pa.Table, *key: str) -> pa.Table:
     """Of adjacent rows with equal keys the first; the rows are sorted by the key."""
     if len(rows) < 2:
@@ -151,7 +145,7 @@ def finish(
     order = _order(rows, rank, relation.order)
     if order is not None:
         rows, rank, part = rows.take(pa.array(order)), rank[order], part[order]
-    at = integers(rank)
+    at = pa.array(rank)
     columns = {}
     for column in relation.columns:
         if column.kind != "stored":
@@ -168,7 +162,7 @@ def finish(
 
 def _order(rows: pa.Table, rank: Ints, names: Sequence[str]) -> Ints | None:
     """The permutation to (rank, *names) order, or None where the rows lie so already."""
-    keys = pa.table({"_rank": integers(rank), **{n: rows[n] for n in names}})
+    keys = pa.table({"_rank": rank, **{n: rows[n] for n in names}})
     order = pc.sort_indices(keys, sort_keys=[(n, "ascending") for n in keys.column_names])
     order = np.asarray(order.to_numpy(), np.int64)
     return None if np.array_equal(order, np.arange(len(order))) else order

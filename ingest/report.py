@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from reeldb.schema.counts import counted
+
 Outcome = Literal["added", "known", "moved", "copied", "replaced", "embedded", "failed"]
 """`known`: nothing to do. `moved`: indexed before, under a path that is gone. `copied`: the
 rows of a video that shows the same were copied, nothing was decoded. `embedded`: `reindex`
@@ -64,5 +66,5 @@ class Report:
         """
         counts = Counter(item.outcome for item in self.items)
         parts = [f"{counts[o]} {o}" for o in get_args(Outcome) if counts[o]]
-        files = "1 file" if len(self.items) == 1 else f"{len(self.items)} files"
+        files = counted(len(self.items), "file")
         return f"{files}: {', '.join(parts)}" if parts else "no files"

@@ -15,6 +15,7 @@ from av.video.stream import VideoStream
 from reeldb.media.headers import frame_rate, header_duration_s
 from reeldb.media.intact import is_torn, missing_bytes
 from reeldb.media.packets import PacketReader, VideoPacket, is_shown
+from reeldb.schema.counts import counted
 
 _INDEXED = "mov"
 
@@ -77,18 +78,18 @@ class Damage:
         told = []
         if cut_off or unread:
             how = "cut off at" if cut_off else "readable only until"
-            missing = _count(unread, "picture")
+            missing = counted(unread, "picture")
             told.append(f"{how} {duration_s:.2f} s, about {missing} missing")
         if undecoded:
-            told.append(f"{undecoded} of {_count(self.expected, 'picture')} not decodable")
+            told.append(f"{undecoded} of {counted(self.expected, 'picture')} not decodable")
         elif self.errors:
-            told.append(f"{_count(self.errors, 'packet')} not decodable")
+            told.append(f"{counted(self.errors, 'packet')} not decodable")
         if self._repaired:
-            told.append(f"{_count(self._repaired, 'picture')} with damage")
+            told.append(f"{counted(self._repaired, 'picture')} with damage")
         if swallowed:
-            told.append(f"about {_count(swallowed, 'picture')} swallowed by damage")
+            told.append(f"about {counted(swallowed, 'picture')} swallowed by damage")
         if self.packets.errors:
-            told.append(f"{_count(self.packets.errors, 'place')} in the file not readable")
+            told.append(f"{counted(self.packets.errors, 'place')} in the file not readable")
         return told
 
     def _cut_off(self) -> bool:
@@ -128,7 +129,3 @@ class Damage:
         promised = header_duration_s(self.stream) or 0.0
         missing = round((promised - end_s) * float(frame_rate(self.stream)))
         return missing if missing > 1 else 0  # headers round, and may count a sound that is longer
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -17,6 +17,7 @@ from reeldb.query.catalog import Catalog
 from reeldb.query.expected import expected, held
 from reeldb.query.result import Result
 from reeldb.query.strategies.registry import STRATEGIES
+from reeldb.schema.counts import counted
 
 if TYPE_CHECKING:
     from reeldb.index.snapshot import Snapshot
@@ -43,20 +44,12 @@ def planned(snapshot: Snapshot, asked: Asked) -> list[str]:
     head = f"Answer by {asked.chosen.strategy.name}, {_who(asked)}"
     if asked.auto is not None:
         head += f"; auto chose it: {asked.auto['because']}"
-    scope = f"Scope: {_counted(len(grid.videos()), 'video')}, {_counted(len(grid), 'grid picture')}"
+    scope = f"Scope: {counted(len(grid.videos()), 'video')}, {counted(len(grid), 'grid picture')}"
     out = [head, *_tree([scope, *shown])]
     out.append(str(expected(lines, asked.cast, catalog)))
     out.append(f"limits: {limits_of(asked.question.budget, asked, grid)}")
     out += [f"note: {n}" for n in asked.notes]
     return [*out, *_others(asked, grid, catalog)]
-
-
-def _counted(count: int, thing: str) -> str:
-    """
-    >>> _counted(1, "video"), _counted(2_000, "video")
-    ('1 video', '2,000 videos')
-    """
-    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
 
 
 def _who(asked: Asked) -> str:

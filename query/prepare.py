@@ -21,6 +21,7 @@ from reeldb.query.rewrite import rewrite
 from reeldb.query.rules import RULES, tells_time
 from reeldb.query.units import Unit
 from reeldb.query.variables import Variables
+from reeldb.schema.counts import counted
 from reeldb.schema.errors import BindError, PlanError
 from reeldb.schema.relations import RELATIONS
 
@@ -156,7 +157,7 @@ def _held_back(catalog: Catalog, used: frozenset[str], variables: Variables) -> 
         if n == 0:
             continue
         rows = "holds what was stored" if n is None else (
-            f"has no rows of {n:,} picture{'' if n == 1 else 's'} that nobody has looked at"
+            f"has no rows of {counted(n, 'picture')} that nobody has looked at"
         )  # fmt: skip
         out.append(
             f"SET {role} = 'cached': {name} {rows}; to look where a statement needs it: "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from reeldb.query import plan as p
 from reeldb.query.plan import Node
+from reeldb.schema.counts import counted
 from reeldb.schema.errors import ReelError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class RowCounts:
         rows = self.rows(node)
         if rows is None:
             return ""
-        count = f"{rows.n:,} row{'' if rows.n == 1 else 's'}"
+        count = counted(rows.n, "row")
         return count if rows.exact else f"at most {count}"
 
     def rows(self, node: Node) -> Rows | None:

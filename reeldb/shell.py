@@ -16,6 +16,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from reeldb.asking import Lookout, confirm
 from reeldb.render import escaped, table
+from reeldb.schema.counts import counted
 from reeldb.schema.errors import ReelError
 from reeldb.schema.relations import RELATIONS
 from reeldb.script import open_quote, statements
@@ -80,8 +81,7 @@ def shell(db: Database) -> None:
         return
     videos = [str(name) for (name,) in db.sql("SELECT video FROM videos").fetchall()]
     prompt = _prompt(videos)
-    count = "1 video" if len(videos) == 1 else f"{len(videos)} videos"
-    print(f"{db.path}: {count}. Type help, or a statement.")
+    print(f"{db.path}: {counted(len(videos), 'video')}. Type help, or a statement.")
     while True:
         try:
             text = prompt.prompt("reel> ").strip()
@@ -146,7 +146,7 @@ def show(result: Result) -> None:
     """Prints a result as people read it: rows, then what is worth knowing about them."""
     rows = result.fetchall()
     print(table(result.columns, rows))
-    tail = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
+    tail = counted(len(rows), "row")
     if result.status != "complete":
         tail += f", {result.status}"
     made = result.stats.get("captions_made", 0)

@@ -23,11 +23,10 @@ from typing import Any
 import cv2
 import numpy as np
 
-from benchmarks.peers.step import AT_ONCE
+from benchmarks.peers.step import AT_ONCE, MODEL
 from benchmarks.peers.zoo import ANIMALS, seen
 
 CHAT = "/v1/chat/completions"
-MODEL = "seer"
 
 
 class Server:

@@ -19,8 +19,9 @@ from pathlib import Path
 
 import reeldb
 from reeldb.evaluation.benchmark import Folder, Question
-from reeldb.evaluation.line import Line, Setting
+from reeldb.evaluation.line import Line
 from reeldb.evaluation.run import run
+from reeldb.evaluation.setting import Setting
 
 STRATEGIES = ("uniform", "topk", "dpp", "tree", "descent", "mapreduce", "recursive", "auto")
 KINDS = ("seen", "written", "said")

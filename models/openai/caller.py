@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from reeldb.models.openai.endpoint import Endpoint
 from reeldb.models.openai.fault import Fault, NoJson
 from reeldb.models.openai.server import Server, server_at
+from reeldb.schema.counts import counted
 from reeldb.schema.errors import ModelError, near
 from reeldb.schema.models import UNPAID
 
@@ -140,8 +141,7 @@ class Caller:
             cure = "is the server running, and base_url right (most end in /v1)?"
             raise Fault("misused", f"{fault.note}; {cure}")
         if attempt >= end.attempts:
-            times = "1 attempt" if attempt == 1 else f"{attempt} attempts"
-            raise Fault("failed", f"{fault.note} ({times})")
+            raise Fault("failed", f"{fault.note} ({counted(attempt, 'attempt')})")
         # Jitter: callers that failed together must not come back together.
         pause_s = min(end.backoff_s * 2 ** (attempt - 1), MOST_BACKOFF_S) * random.uniform(0.5, 1)
         asked = f"the server asks to wait {fault.wait_s:.0f} s; " if fault.wait_s else ""

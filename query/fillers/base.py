@@ -102,7 +102,7 @@ Clock = Callable[[], datetime]
 Some = TypeVar("Some")
 
 
-def counted(replies: Iterable[Reply]) -> bool:
+def metered(replies: Iterable[Reply]) -> bool:
     """Whether the tokens of all replies are known; a call that failed is taken to be free."""
     return all(r.tokens for r in replies if r.calls and r.status != "failed")
 
@@ -150,12 +150,12 @@ class Work:
         kind: Kind = "looks",
         replies: Sequence[Reply] = (),
         *,
-        counted: bool = False,
+        metered: bool = False,
     ) -> None:
-        """What calls of a model cost, known only after them; `counted` says that `tokens` are
-        all that they took (see `counted`)."""
+        """What calls of a model cost, known only after them; `metered` says that `tokens` are
+        all that they took (see `metered`)."""
         price = price_of(address)
-        if price != 0.0 and (price is None or not counted):
+        if price != 0.0 and (price is None or not metered):
             self.budget.add(address, 0, None)
         price = price or 0.0
         most = max((r.tokens for r in replies), default=tokens)

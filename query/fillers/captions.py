@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reeldb.index.assemble import newest
 from reeldb.index.ledger import CaptionRow
 from reeldb.query.catalog import Catalog
-from reeldb.query.fillers.base import Arrays, Batch, Keys, Work, counted
+from reeldb.query.fillers.base import Arrays, Batch, Keys, Work, metered
 from reeldb.query.fillers.flow import flow
 from reeldb.query.prompts import Prompt
 from reeldb.schema.digests import caption_key
@@ -245,7 +245,7 @@ class Captions:
         """Writes replies to the ledger and learns them; they took `seconds` together."""
         tokens = sum(r.tokens for r in replies)
         self.work.paid(self.captioner.address, seconds, tokens, "captions", replies,
-                       counted=counted(replies))  # fmt: skip
+                       metered=metered(replies))  # fmt: skip
         done = [(k, r) for k, r in zip(keys, replies, strict=True) if r.note != UNPAID]
         self.work.count("captions_made", len(done))
         rows = [self._row(self.address(k), r, seconds / len(replies)) for k, r in done]

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from reeldb.index.assemble import newest
 from reeldb.index.ledger import ReplyRow
 from reeldb.query.catalog import Catalog
-from reeldb.query.fillers.base import Batch, Keys, Work, counted
+from reeldb.query.fillers.base import Batch, Keys, Work, metered
 from reeldb.query.fillers.captions import Captions
 from reeldb.query.prices import is_here
 from reeldb.query.prompts import JUDGE
@@ -211,7 +211,7 @@ class Verdicts:
             raise ModelError(f"{self.model.address} gave {len(replies)} of {len(messages)} replies")
         tokens = sum(r.tokens for r in replies)
         self.work.paid(self.model.address, seconds, tokens, "chats", replies,
-                       counted=counted(replies))  # fmt: skip
+                       metered=metered(replies))  # fmt: skip
         done = [(k, r) for k, r in zip(asked, replies, strict=True) if r.note != UNPAID]
         self.work.count("replies_made", len(done))
         rows = [self._row(k, r, seconds / len(replies)) for k, r in done]

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from reeldb.index.ledger import ReplyRow
-from reeldb.query.fillers.base import Work, counted
+from reeldb.query.fillers.base import Work, metered
 from reeldb.query.operators.captions import KEPT
 from reeldb.query.operators.grid import Picture
 from reeldb.schema.digests import request_key
@@ -154,7 +154,7 @@ class Replies:
         if len(replies) != len(chats):
             raise ModelError(f"{self.address} gave {len(replies)} of {len(chats)} replies")
         tokens = sum(r.tokens for r in replies)
-        self.work.paid(self.address, seconds, tokens, counted=counted(replies))
+        self.work.paid(self.address, seconds, tokens, metered=metered(replies))
         self.made += len(replies)
         self.calls += sum(r.calls for r in replies)
         self.known |= dict(zip(asked, replies, strict=True))

@@ -14,8 +14,8 @@ from reeldb.evaluation.benchmark import Benchmark, Folder
 from reeldb.schema.errors import EvaluationError
 
 if TYPE_CHECKING:
-    from reeldb.evaluation.line import Setting
     from reeldb.evaluation.run import Run
+    from reeldb.evaluation.setting import Setting
 
 Told = Callable[[str, int, int], None]  # what, how many are done, of how many
 
@@ -112,7 +112,7 @@ def _replayed(args: argparse.Namespace, file: Path) -> Run:
 
 def _settings(args: argparse.Namespace) -> list[Setting]:
     """Every strategy with every budget and all models that are named."""
-    from reeldb.evaluation.line import Setting, models_of
+    from reeldb.evaluation.setting import Setting, models_of
 
     named = [models_of(text) for text in args.models or [""]]
     return [

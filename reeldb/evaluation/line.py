@@ -1,37 +1,19 @@
-"""A question that was asked, as one line of JSON, and the setting that it was asked in."""
+"""A question that was asked, as one line of JSON."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from reeldb.evaluation.benchmark import Question
+from reeldb.evaluation.setting import Named, Setting
 from reeldb.schema.digests import request_key
-from reeldb.schema.errors import EvaluationError, near
-from reeldb.schema.models import ROLES
+from reeldb.schema.errors import EvaluationError
 
 Span = tuple[float, float]
-Named = tuple[tuple[str, str], ...]  # roles and addresses
-_NEXT = re.compile(r",\s*(?=\w+\s*=)")
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """How the questions are asked: a strategy as USING writes it, a budget as BUDGET does, and
-    models for some roles; for the others those that the archive names."""
-
-    strategy: str
-    budget: str = ""
-    models: Named = ()
-
-    @property
-    def name(self) -> str:
-        parts = (self.strategy, self.budget, models_text(self.models))
-        return " / ".join(p for p in parts if p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,30 +54,6 @@ class Line:
 
     def json(self) -> str:
         return json.dumps({**asdict(self), "models": dict(self.models)}, ensure_ascii=False)
-
-
-def models_of(text: str) -> Named:
-    """Models by role, in the order of ROLES; nothing for an empty text. Raises EvaluationError.
-
-    >>> models_of("vision=openai:b, captioner=openai:a")
-    (('captioner', 'openai:a'), ('vision', 'openai:b'))
-    """
-    found: dict[str, str] = {}
-    for part in _NEXT.split(text) if text.strip() else []:
-        role, equals, address = (p.strip() for p in part.partition("="))
-        if not equals or not address:
-            raise EvaluationError(f"models {text!r}: write ROLE=ADDRESS, ROLE=ADDRESS ...")
-        if role not in ROLES:
-            raise EvaluationError(f"{role!r} is no role of a model; {near(role, ROLES)}")
-        if role in found:
-            raise EvaluationError(f"models {text!r}: {role} is named twice")
-        found[role] = address
-    return tuple((r, found[r]) for r in ROLES if r in found)
-
-
-def models_text(models: Named) -> str:
-    """What `models_of` reads."""
-    return ", ".join(f"{role}={address}" for role, address in models)
 
 
 def key_of(question: Question, setting: Setting) -> str:

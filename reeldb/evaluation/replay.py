@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from reeldb.evaluation.benchmark import Question
-from reeldb.evaluation.line import Line, Setting, key_of, read_run
+from reeldb.evaluation.line import Line, key_of, read_run
 from reeldb.evaluation.run import Run
+from reeldb.evaluation.setting import Setting
 from reeldb.schema.errors import EvaluationError
 
 SHOWN = 5  # ids of questions that a note names

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reeldb.evaluation.benchmark import Benchmark, Question
-from reeldb.evaluation.line import Line, Setting, key_of, read_run, recall_of
+from reeldb.evaluation.line import Line, key_of, read_run, recall_of
+from reeldb.evaluation.setting import Setting
 from reeldb.schema.errors import EvaluationError, ReelError
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 
-from reeldb.evaluation.line import Line, Named, Setting, models_text
+from reeldb.evaluation.line import Line
 from reeldb.evaluation.metrics.bootstrap import interval
 from reeldb.evaluation.metrics.mcnemar import McNemar, mcnemar
+from reeldb.evaluation.setting import Named, Setting, models_text
 
 ALL = "all"
 VIDEOS_TO_GROUP = 10  # from so many videos on whole videos are resampled

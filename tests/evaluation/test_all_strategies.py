@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from reeldb.database import Database
-from reeldb.evaluation.line import Setting, read_run
+from reeldb.evaluation.line import read_run
 from reeldb.evaluation.run import Run, run
+from reeldb.evaluation.setting import Setting
 from reeldb.evaluation.table import Row, rows_of
 from tests.evaluation.some import Some, without_time
 from tests.made_bench import Bench, asked
@@ -38,7 +39,7 @@ RUN = """
 import os, signal, sys
 from pathlib import Path
 import reeldb
-from reeldb.evaluation.line import Setting
+from reeldb.evaluation.setting import Setting
 from reeldb.evaluation.run import run
 from reeldb.models.registry import LOADERS
 from tests.evaluation.some import Some

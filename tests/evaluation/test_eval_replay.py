@@ -12,9 +12,9 @@ import pytest
 import reeldb.database
 from reeldb.cli import main
 from reeldb.database import Database
-from reeldb.evaluation.line import Setting
 from reeldb.evaluation.replay import replay
 from reeldb.evaluation.run import run
+from reeldb.evaluation.setting import Setting
 from reeldb.evaluation.table import rows_of
 from reeldb.schema.errors import EvaluationError
 from tests.evaluation.some import Some

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from reeldb.database import Database
-from reeldb.evaluation.line import Setting, models_of
 from reeldb.evaluation.run import run
+from reeldb.evaluation.setting import Setting, models_of
 from reeldb.evaluation.table import columns_of, comparisons, rows_of
 from reeldb.schema.errors import EvaluationError, ModelError
 from tests.evaluation.some import Some

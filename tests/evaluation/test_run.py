@@ -14,8 +14,9 @@ import pytest
 from reeldb.cli import main
 from reeldb.database import Database
 from reeldb.evaluation.benchmark import Question
-from reeldb.evaluation.line import Line, Setting, read_run, recall_of
+from reeldb.evaluation.line import Line, read_run, recall_of
 from reeldb.evaluation.run import run
+from reeldb.evaluation.setting import Setting
 from reeldb.evaluation.table import comparisons, rows_of
 from reeldb.schema.errors import BindError, EvaluationError
 from tests.evaluation.some import Some, without_time

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from reeldb.evaluation.benchmark import Question
-from reeldb.evaluation.line import Line, Setting
+from reeldb.evaluation.line import Line
 from reeldb.evaluation.report.plot import COLOURS, Point, plot
 from reeldb.evaluation.report.text import Cell, count, ends, mean, safe, share, table, usd
+from reeldb.evaluation.setting import Setting
 from reeldb.evaluation.table import ALL, Row, pairs, row_of
 
 SHORT_S, LONG_S = 300.0, 1800.0
